@@ -1,0 +1,1 @@
+//! Contracts, bus, settings, telemetry and blobs.
