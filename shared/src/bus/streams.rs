@@ -1,0 +1,140 @@
+//! The streams: one per stage, so that a full stage never blocks the one that empties it.
+
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+
+use super::{Bus, BusError};
+use crate::contract::DocumentId;
+use crate::contract::subject::{DEAD_LETTER_FILTER, DEAD_LETTER_STREAM, Stage};
+
+/// Bounds of one stage's stream. The feeder keeps far less in flight; a stream that reaches them
+/// refuses, and the publisher's own message is handed out again later.
+const MAX_MESSAGES: i64 = 100_000;
+const MAX_BYTES: i64 = 2 << 30;
+
+impl Bus {
+    /// Makes the streams that are not there yet. Any service may call it, any number of times.
+    ///
+    /// # Errors
+    /// When the server does not answer or refuses.
+    pub async fn ensure_streams(&self) -> Result<(), BusError> {
+        for stage in Stage::ALL {
+            self.ensure_stream(stage.stream(), stage.filter()).await?;
+        }
+        self.ensure_stream(DEAD_LETTER_STREAM, DEAD_LETTER_FILTER.to_owned())
+            .await
+    }
+
+    async fn ensure_stream(&self, name: &str, filter: String) -> Result<(), BusError> {
+        let config = Config {
+            name: name.to_owned(),
+            subjects: vec![filter],
+            retention: RetentionPolicy::WorkQueue,
+            storage: StorageType::File,
+            discard: DiscardPolicy::New,
+            max_messages: MAX_MESSAGES,
+            max_bytes: MAX_BYTES,
+            duplicate_window: Duration::from_mins(2),
+            num_replicas: 1,
+            ..Config::default()
+        };
+        self.jetstream
+            .get_or_create_stream(config)
+            .await
+            .map(|_| ())
+            .map_err(|error| BusError::Stream {
+                name: name.to_owned(),
+                source: error.into(),
+            })
+    }
+
+    /// Removes what the streams still hold of a document, dead letters included.
+    ///
+    /// # Errors
+    /// When a stream cannot be reached.
+    pub async fn purge_document(&self, id: &DocumentId) -> Result<(), BusError> {
+        for stage in Stage::ALL {
+            self.purge_stage(stage, id).await?;
+            let letters = crate::contract::subject::dead_letter(stage, id);
+            self.purge(DEAD_LETTER_STREAM, letters).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes what one stage's stream still holds of a document.
+    ///
+    /// # Errors
+    /// When the stream cannot be reached.
+    pub async fn purge_stage(&self, stage: Stage, id: &DocumentId) -> Result<(), BusError> {
+        self.purge(stage.stream(), stage.subject(id)).await
+    }
+
+    async fn purge(&self, name: &str, filter: String) -> Result<(), BusError> {
+        let error = |source: Box<dyn std::error::Error + Send + Sync>| BusError::Stream {
+            name: name.to_owned(),
+            source,
+        };
+        let stream = self
+            .jetstream
+            .get_stream_no_info(name)
+            .await
+            .map_err(|e| error(e.into()))?;
+        stream
+            .purge()
+            .filter(filter)
+            .await
+            .map(|_| ())
+            .map_err(|e| error(e.into()))
+    }
+
+    /// Messages that wait in a stage's stream, handed out ones included.
+    ///
+    /// # Errors
+    /// When the stream cannot be reached.
+    pub async fn waiting(&self, stage: Stage) -> Result<u64, BusError> {
+        let name = stage.stream();
+        let stream = self
+            .jetstream
+            .get_stream(name)
+            .await
+            .map_err(|e| BusError::Stream {
+                name: name.to_owned(),
+                source: e.into(),
+            })?;
+        Ok(stream.cached_info().state.messages)
+    }
+
+    /// The durable consumer that a stage's instances share.
+    pub(super) async fn consumer(
+        &self,
+        stream: &str,
+        durable: &str,
+    ) -> Result<PullConsumer, BusError> {
+        self.ensure_streams().await?;
+        let config = pull::Config {
+            durable_name: Some(durable.to_owned()),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: Duration::from_secs(self.settings.ack_wait_secs),
+            // The consume loop counts deliveries itself and writes the dead letter before the
+            // work is tried again; a limit here would leave the message stuck in the stream.
+            max_deliver: -1,
+            max_ack_pending: 4096,
+            ..pull::Config::default()
+        };
+        self.jetstream
+            .get_stream_no_info(stream)
+            .await
+            .map_err(|e| BusError::Stream {
+                name: stream.to_owned(),
+                source: e.into(),
+            })?
+            .get_or_create_consumer(durable, config)
+            .await
+            .map_err(|e| BusError::Stream {
+                name: durable.to_owned(),
+                source: e.into(),
+            })
+    }
+}

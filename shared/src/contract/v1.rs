@@ -1,0 +1,50 @@
+//! Version 1 of every message, one file per message.
+
+mod admit;
+mod answer;
+mod catalog;
+mod chunk;
+mod chunks_embedded;
+mod chunks_made;
+mod dead_letter;
+mod deletion;
+mod document_admitted;
+mod document_parsed;
+mod dump;
+mod embed_query;
+mod failure;
+mod fsck;
+mod health;
+mod locator;
+mod page;
+mod progress;
+mod question;
+mod search;
+mod vector;
+mod work;
+
+pub use admit::{Admit, Admitted, Outcome};
+pub use answer::{AnswerEvent, Citation, Passage, SearchReply, Timings};
+pub use catalog::{
+    CatalogStatus, DocumentPage, DocumentState, DocumentView, ListDocuments, Retried, Retry,
+    StateCounts,
+};
+pub use chunk::{Chunk, Span};
+pub use chunks_embedded::ChunksEmbedded;
+pub use chunks_made::ChunksMade;
+pub use dead_letter::DeadLetter;
+pub use deletion::{DeletionReceipt, StorePurge};
+pub use document_admitted::DocumentAdmitted;
+pub use document_parsed::DocumentParsed;
+pub use dump::{DumpPage, DumpRequest, DumpRow};
+pub use embed_query::{EmbedQuery, EncoderDescription, QueryVector};
+pub use failure::{ErrorBody, ErrorCode, Reply};
+pub use fsck::{FsckFinding, FsckReport};
+pub use health::Health;
+pub use locator::Locator;
+pub use page::{PageManifest, PageRecord, ReadMethod};
+pub use progress::StageProgress;
+pub use question::Question;
+pub use search::{Filter, Hit, Hits, KeywordSearch, VectorSearch};
+pub use vector::Vector;
+pub use work::{Batch, Pipeline, Work};

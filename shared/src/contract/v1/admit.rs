@@ -1,0 +1,50 @@
+//! Taking a document in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::ids::{CollectionName, DocumentId, Generation, Sha256Hex};
+use crate::format::Format;
+
+/// Bytes that already lie in the blob store become a document, or a new version of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Admit {
+    /// Where the document lives in the user's world: an absolute file path, or
+    /// `upload://collection/relative-name` from a browser. Its identity within the collection.
+    pub path: String,
+    /// The collection.
+    #[serde(default)]
+    pub collection: CollectionName,
+    /// Names the original in the blob store.
+    pub content: Sha256Hex,
+    /// Bytes of the original.
+    pub bytes: u64,
+    /// How it will be read.
+    pub format: Format,
+    /// Do all work again even if nothing changed.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// What an admission led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A path not seen before.
+    New,
+    /// A known path with other bytes, or forced.
+    Changed,
+    /// A known path with the same bytes that is searchable or on its way.
+    Unchanged,
+}
+
+/// The answer to [`Admit`], given after the queued row is durable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Admitted {
+    /// The document.
+    pub document_id: DocumentId,
+    /// Its generation now.
+    pub generation: Generation,
+    /// What happened.
+    pub outcome: Outcome,
+}

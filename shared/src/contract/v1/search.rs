@@ -1,0 +1,87 @@
+//! Searching one engine.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::chunk::Span;
+use super::locator::Locator;
+use super::vector::Vector;
+use crate::contract::ids::{ChunkId, CollectionName, DocumentId, ModelId};
+
+/// Which chunks may be found. Empty lists mean no restriction.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Filter {
+    /// Only in these collections.
+    #[serde(default)]
+    pub collections: Vec<CollectionName>,
+    /// Only in these documents.
+    #[serde(default)]
+    pub documents: Vec<DocumentId>,
+}
+
+impl Filter {
+    /// Whether everything may be found.
+    pub fn is_empty(&self) -> bool {
+        self.collections.is_empty() && self.documents.is_empty()
+    }
+}
+
+/// A BM25 search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeywordSearch {
+    /// The question as typed.
+    pub text: String,
+    /// Hits wanted, 1 to 1,000.
+    pub k: u32,
+    /// Which chunks.
+    #[serde(default)]
+    pub filter: Filter,
+}
+
+/// A nearest-neighbour search by cosine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct VectorSearch {
+    /// The model the vector comes from; another than the index's is refused.
+    pub model: ModelId,
+    /// Unit length.
+    pub vector: Vector,
+    /// Hits wanted, 1 to 1,000.
+    pub k: u32,
+    /// Which chunks.
+    #[serde(default)]
+    pub filter: Filter,
+}
+
+/// A chunk found, joined to the catalog: no hit of a deleted document leaves the indexer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hit {
+    /// The chunk.
+    pub chunk_id: ChunkId,
+    /// A visible document that holds it.
+    pub document_id: DocumentId,
+    /// The document's collection.
+    pub collection: CollectionName,
+    /// The document's path.
+    pub path: String,
+    /// The document's name.
+    pub name: String,
+    /// The headings above it.
+    pub heading_path: Vec<String>,
+    /// Its text, verbatim.
+    pub text: String,
+    /// Where it stands.
+    pub spans: Vec<Span>,
+    /// The place of its first page.
+    pub locator: Locator,
+    /// BM25 score, or cosine in −1…1.
+    pub score: f32,
+}
+
+/// Hits, best first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hits {
+    /// At most k.
+    pub hits: Vec<Hit>,
+    /// Milliseconds in the engine, the catalog's join included.
+    pub took_ms: f64,
+}

@@ -1,0 +1,156 @@
+//! Logs to standard error and, when an endpoint is set, traces over OTLP.
+//!
+//! Document text never enters a log or a span; ids, counts and durations do.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_otlp::{Protocol, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use serde::{Deserialize, Serialize};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
+
+use crate::settings::Network;
+
+/// What is logged and traced. Section `telemetry`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// Which events are logged, as `level` or `target=level`, separated by commas.
+    pub filter: String,
+    /// Log lines as JSON.
+    pub json: bool,
+    /// Where traces are sent, such as `http://127.0.0.1:4318/v1/traces`; empty for nowhere.
+    pub otlp_endpoint: String,
+}
+
+impl Default for TelemetrySettings {
+    fn default() -> Self {
+        Self {
+            filter: "info".to_owned(),
+            json: false,
+            otlp_endpoint: String::new(),
+        }
+    }
+}
+
+/// Why telemetry could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// A filter that is none.
+    #[error("`telemetry.filter` is `{filter}`: {reason}; use a level such as `info`")]
+    Filter {
+        /// As set.
+        filter: String,
+        /// Why not.
+        reason: String,
+    },
+    /// An endpoint that is not allowed.
+    #[error("`telemetry.otlp_endpoint` is `{endpoint}`: {reason}")]
+    Endpoint {
+        /// As set.
+        endpoint: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Started twice.
+    #[error("telemetry has started already")]
+    Twice,
+}
+
+/// Ends telemetry when dropped: what is buffered is sent, within a deadline.
+pub struct Telemetry {
+    provider: SdkTracerProvider,
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        if let Err(error) = self.provider.shutdown_with_timeout(Duration::from_secs(2)) {
+            tracing::debug!(%error, "traces were not all sent");
+        }
+    }
+}
+
+/// Starts logs and traces of service `name`. Call once per process, before anything else.
+///
+/// # Errors
+/// Settings that do not hold, or a second call.
+pub fn start(
+    name: &'static str,
+    settings: &TelemetrySettings,
+    network: &Network,
+) -> Result<Telemetry, TelemetryError> {
+    let filter = EnvFilter::try_new(&settings.filter).map_err(|error| TelemetryError::Filter {
+        filter: settings.filter.clone(),
+        reason: error.to_string(),
+    })?;
+    let resource = Resource::builder()
+        .with_service_name(format!("ibid-{name}"))
+        .build();
+    let mut provider = SdkTracerProvider::builder().with_resource(resource);
+    if !settings.otlp_endpoint.is_empty() {
+        provider = provider.with_batch_exporter(exporter(&settings.otlp_endpoint, network)?);
+    }
+    let provider = provider.build();
+    opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
+    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("ibid"));
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false);
+    let lines = if settings.json {
+        lines.json().boxed()
+    } else {
+        lines.compact().boxed()
+    };
+    tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(traces.with_filter(EnvFilter::new("info")))
+        .try_init()
+        .map_err(|_already| TelemetryError::Twice)?;
+    Ok(Telemetry { provider })
+}
+
+/// An exporter with a client of our own: no proxies, no redirects. The blocking client must be
+/// made outside the asynchronous runtime.
+fn exporter(
+    endpoint: &str,
+    network: &Network,
+) -> Result<opentelemetry_otlp::SpanExporter, TelemetryError> {
+    let refuse = |reason: String| TelemetryError::Endpoint {
+        endpoint: endpoint.to_owned(),
+        reason,
+    };
+    let url = reqwest::Url::parse(endpoint).map_err(|error| refuse(error.to_string()))?;
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    if !network.permits(host) {
+        return Err(refuse(format!(
+            "`{host}` is not on this machine; add it to `network.allow` to permit it"
+        )));
+    }
+    let client = std::thread::spawn(|| {
+        reqwest::blocking::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(Duration::from_secs(5))
+            .build()
+    })
+    .join();
+    let client = match client {
+        Ok(Ok(client)) => client,
+        Ok(Err(error)) => return Err(refuse(error.to_string())),
+        Err(_panic) => return Err(refuse("no HTTP client could be made".to_owned())),
+    };
+    opentelemetry_otlp::SpanExporter::builder()
+        .with_http()
+        .with_http_client(client)
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(endpoint)
+        .build()
+        .map_err(|error| refuse(error.to_string()))
+}
