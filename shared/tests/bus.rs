@@ -1,0 +1,315 @@
+//! The bus against a real nats-server: what the services rely on.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use shared::bus::{
+    Bus, BusSettings, ConsumeOptions, DeadLetterHandler, Failure, Handler, Outgoing,
+};
+use shared::contract::subject::Stage;
+use shared::contract::{
+    DeadLetter, DocumentAdmitted, DocumentId, DocumentParsed, ErrorBody, ErrorCode, FileHash,
+    Generation, Pipeline, Sha256Hex, Work,
+};
+use shared::format::Format;
+use shared::service::{Drain, HealthBoard};
+use shared::settings::Network;
+use tokio::sync::mpsc;
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A nats-server of this test's own, ended when dropped.
+struct Server {
+    child: Child,
+    url: String,
+    _store: tempfile::TempDir,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let store = tempfile::tempdir().unwrap();
+        let program = shared::settings::assets_dir().join("nats-server/nats-server");
+        assert!(program.is_file(), "no nats-server; `cargo xtask test` or `ibid setup` fetches it");
+        let child = Command::new(program)
+            .args(["-a", "127.0.0.1", "-p", "-1", "-js", "-sd"])
+            .arg(store.path().join("jetstream"))
+            .arg("--ports_file_dir")
+            .arg(store.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let ports = store.path().join(format!("nats-server_{}.ports", child.id()));
+        let started = Instant::now();
+        let url = loop {
+            let told = std::fs::read_to_string(&ports)
+                .ok()
+                .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+            if let Some(url) = told.as_ref().and_then(|ports| ports["nats"][0].as_str()) {
+                break url.to_owned();
+            }
+            assert!(started.elapsed() < LIMIT, "nats-server did not tell its port");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        Self { child, url, _store: store }
+    }
+
+    async fn bus(&self) -> Bus {
+        let settings = BusSettings {
+            url: self.url.clone(),
+            ack_wait_secs: 3,
+            max_deliveries: 3,
+            ..BusSettings::default()
+        };
+        let bus = Bus::connect(&settings, &Network::default(), "test").await.unwrap();
+        bus.ensure_streams().await.unwrap();
+        bus
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn work() -> Work {
+    let content = Sha256Hex::of(b"x");
+    Work {
+        document_id: DocumentId::generate(),
+        generation: Generation(7),
+        file_hash: FileHash::of(&content, Format::Text),
+        format: Format::Text,
+        pipeline: Pipeline::current("m-fp32".parse().unwrap()),
+        attempt: 1,
+    }
+}
+
+fn admitted(work: &Work) -> Outgoing {
+    let message = DocumentAdmitted {
+        work: work.clone(),
+        content: Sha256Hex::of(b"x"),
+        name: "x.txt".to_owned(),
+    };
+    Outgoing::stage(Stage::Parse, work, None, &message).unwrap()
+}
+
+/// A parser that fails as told for its first calls, then passes the document on.
+struct Flaky {
+    calls: AtomicUsize,
+    failures: usize,
+    failure: fn() -> Failure,
+}
+
+#[async_trait]
+impl Handler for Flaky {
+    type Message = DocumentAdmitted;
+
+    fn stage(&self) -> Stage {
+        Stage::Parse
+    }
+
+    fn work<'a>(&self, message: &'a DocumentAdmitted) -> &'a Work {
+        &message.work
+    }
+
+    async fn handle(&self, message: DocumentAdmitted) -> Result<Vec<Outgoing>, Failure> {
+        if self.calls.fetch_add(1, Ordering::SeqCst) < self.failures {
+            return Err((self.failure)());
+        }
+        let parsed =
+            DocumentParsed { work: message.work.clone(), folder: "f".to_owned(), pages: 1 };
+        let out = Outgoing::stage(Stage::Chunk, &message.work, None, &parsed);
+        Ok(vec![out.map_err(Failure::retry)?])
+    }
+}
+
+struct Letters(mpsc::UnboundedSender<DeadLetter>);
+
+#[async_trait]
+impl DeadLetterHandler for Letters {
+    async fn note(&self, letter: DeadLetter) -> Result<(), Failure> {
+        self.0.send(letter).map_err(Failure::retry)
+    }
+}
+
+/// Runs the flaky parser over one message and tells its calls and what came of it: the message
+/// for the next stage, or the dead letter.
+async fn check(failures: usize, failure: fn() -> Failure) -> (usize, Result<(), DeadLetter>) {
+    let server = Server::start().await;
+    let bus = server.bus().await;
+    let (drain, health) = (Drain::new(), HealthBoard::new("test"));
+    let flaky = Arc::new(Flaky { calls: AtomicUsize::new(0), failures, failure });
+    let options = ConsumeOptions { in_flight: 2 };
+    let parser = bus.consume(Arc::clone(&flaky), options, &drain, &health);
+    let (sender, mut letters) = mpsc::unbounded_channel();
+    let coroner = bus.consume_dead_letters(Arc::new(Letters(sender)), &drain, &health);
+
+    bus.publish_work(admitted(&work())).await.unwrap();
+    let passed_on = async {
+        while bus.waiting(Stage::Chunk).await.unwrap() == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let outcome = tokio::select! {
+        letter = letters.recv() => Err(letter.unwrap()),
+        () = passed_on => Ok(()),
+        () = tokio::time::sleep(LIMIT) => panic!("neither passed on nor a dead letter"),
+    };
+    let started = Instant::now();
+    while bus.waiting(Stage::Parse).await.unwrap() > 0 {
+        assert!(started.elapsed() < LIMIT, "the message is still in its stream");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drain.begin();
+    assert_eq!(parser.await.unwrap().given_up, 0);
+    assert_eq!(coroner.await.unwrap().given_up, 0);
+    (flaky.calls.load(Ordering::SeqCst), outcome)
+}
+
+#[tokio::test]
+async fn work_that_succeeds_is_passed_on_and_acknowledged() {
+    let (calls, outcome) = check(0, || unreachable!()).await;
+    assert!(outcome.is_ok());
+    assert_eq!(calls, 1);
+}
+
+#[tokio::test]
+async fn work_that_may_succeed_later_is_tried_again() {
+    let retry = || Failure::Retry {
+        after: Duration::from_millis(50),
+        error: ErrorBody::new(ErrorCode::Unavailable, "not yet", "wait"),
+    };
+    let (calls, outcome) = check(2, retry).await;
+    assert!(outcome.is_ok());
+    assert_eq!(calls, 3);
+}
+
+#[tokio::test]
+async fn a_panic_is_tried_again() {
+    let (calls, outcome) = check(1, || panic!("a bug in the handler")).await;
+    assert!(outcome.is_ok());
+    assert_eq!(calls, 2);
+}
+
+#[tokio::test]
+async fn work_that_never_succeeds_becomes_a_dead_letter_before_another_try() {
+    let retry = || Failure::Retry {
+        after: Duration::from_millis(10),
+        error: ErrorBody::new(ErrorCode::Unavailable, "not yet", "wait"),
+    };
+    let (calls, outcome) = check(usize::MAX, retry).await;
+    let letter = outcome.unwrap_err();
+    assert_eq!(calls, 3, "max_deliveries is 3");
+    assert_eq!(letter.error.code, ErrorCode::TooManyAttempts);
+    assert_eq!(letter.generation, Some(Generation(7)));
+}
+
+#[tokio::test]
+async fn a_rejection_becomes_a_dead_letter_at_once() {
+    let reject = || Failure::reject(ErrorCode::Damaged, "`x.txt` is damaged", "mend it");
+    let (calls, outcome) = check(usize::MAX, reject).await;
+    let letter = outcome.unwrap_err();
+    assert_eq!(calls, 1);
+    assert_eq!((letter.stage, letter.error.code), (Stage::Parse, ErrorCode::Damaged));
+    assert_eq!(letter.error.remedy, "mend it");
+}
+
+#[tokio::test]
+async fn the_loop_outlives_its_stream() {
+    let server = Server::start().await;
+    let bus = server.bus().await;
+    let (drain, health) = (Drain::new(), HealthBoard::new("test"));
+    let flaky =
+        Arc::new(Flaky { calls: AtomicUsize::new(0), failures: 0, failure: || unreachable!() });
+    let parser = bus.consume(flaky, ConsumeOptions { in_flight: 1 }, &drain, &health);
+
+    let admin = async_nats::ConnectOptions::new().connect(server.url.as_str()).await.unwrap();
+    async_nats::jetstream::new(admin).delete_stream(Stage::Parse.stream()).await.unwrap();
+    let started = Instant::now();
+    while bus.ensure_streams().await.is_err() || bus.publish_work(admitted(&work())).await.is_err()
+    {
+        assert!(started.elapsed() < LIMIT);
+    }
+    while bus.waiting(Stage::Chunk).await.unwrap() == 0 {
+        assert!(started.elapsed() < LIMIT, "the loop did not come back");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drain.begin();
+    parser.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_same_work_published_twice_is_stored_once_and_a_new_attempt_passes() {
+    let server = Server::start().await;
+    let bus = server.bus().await;
+    let mut work = work();
+    bus.publish_work(admitted(&work)).await.unwrap();
+    bus.publish_work(admitted(&work)).await.unwrap();
+    assert_eq!(bus.waiting(Stage::Parse).await.unwrap(), 1);
+    work.attempt = 2;
+    bus.publish_work(admitted(&work)).await.unwrap();
+    assert_eq!(bus.waiting(Stage::Parse).await.unwrap(), 2);
+    bus.purge_document(&work.document_id).await.unwrap();
+    assert_eq!(bus.waiting(Stage::Parse).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_call_always_ends() {
+    let server = Server::start().await;
+    let bus = server.bus().await;
+    let drain = Drain::new();
+    let code = |result: Result<u32, ErrorBody>| result.map_err(|error| error.code);
+
+    let none = bus.call("nobody.v1", &1_u32, LIMIT).await;
+    assert_eq!(code(none), Err(ErrorCode::Unavailable));
+
+    let gate = Arc::new(tokio::sync::Notify::new());
+    let waits = Arc::clone(&gate);
+    let handler = move |number: u32| {
+        let waits = Arc::clone(&waits);
+        async move {
+            if number == 0 {
+                waits.notified().await;
+            }
+            Ok::<u32, ErrorBody>(number + 1)
+        }
+    };
+    bus.respond(("add.v1", "adders"), 1, &drain, handler).await.unwrap();
+    assert_eq!(code(bus.call("add.v1", &1_u32, LIMIT).await), Ok(2));
+    assert_eq!(code(bus.call("add.v1", &"no number", LIMIT).await), Err(ErrorCode::BadRequest));
+    let slow = bus.call("add.v1", &0_u32, Duration::from_millis(100)).await;
+    assert_eq!(code(slow), Err(ErrorCode::Deadline));
+    assert_eq!(code(bus.call("add.v1", &1_u32, LIMIT).await), Err(ErrorCode::Busy));
+    gate.notify_one();
+    let started = Instant::now();
+    while code(bus.call("add.v1", &1_u32, LIMIT).await) != Ok(2) {
+        assert!(started.elapsed() < LIMIT, "the responder did not become free again");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_events_has_order_and_end() {
+    let server = Server::start().await;
+    let bus = server.bus().await;
+    let drain = Drain::new();
+    bus.respond_stream(("count.v1", "counters"), 4, &drain, |limit: u32, sink| async move {
+        for number in 0..limit {
+            assert!(sink.send(number).await);
+        }
+    })
+    .await
+    .unwrap();
+    let events = bus.call_stream::<_, u32>("count.v1", &500_u32, LIMIT).await.unwrap();
+    let all: Vec<u32> = events.map(Result::unwrap).collect().await;
+    assert_eq!(all, (0..500).collect::<Vec<_>>());
+
+    let events = bus.call_stream::<_, u32>("nobody.v1", &1_u32, LIMIT).await.unwrap();
+    let all: Vec<_> = events.map(|event| event.map_err(|error| error.code)).collect().await;
+    assert_eq!(all, [Err(ErrorCode::Unavailable)]);
+}

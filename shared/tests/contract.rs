@@ -1,0 +1,83 @@
+//! Version 1 of the contract is frozen: its old messages decode for ever, and its schemas are the
+//! committed ones.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use shared::contract::{
+    ChunksEmbedded, ChunksMade, DeadLetter, DocumentAdmitted, DocumentParsed, ErrorCode, Locator,
+    PageManifest, Reply, StageProgress,
+};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The fixture decodes, also with a field of a later version in it, and encodes to what it was.
+#[track_caller]
+fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str) -> T {
+    let path = root().join("tests/fixtures/v1").join(name).with_extension("json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let message: T = serde_json::from_str(&text).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_value(&message).unwrap(), value, "{name} encodes differently now");
+    value.as_object_mut().unwrap().insert("of_a_later_version".to_owned(), true.into());
+    assert_eq!(serde_json::from_value::<T>(value).unwrap(), message);
+    message
+}
+
+#[test]
+fn messages_of_version_1_decode() {
+    check::<DocumentAdmitted>("document_admitted");
+    check::<DocumentParsed>("document_parsed");
+    let made = check::<ChunksMade>("chunks_made");
+    assert_eq!(made.chunks[0].embed_input(), "Section: Leave > Carry-over\nUp to 240 hours.");
+    let embedded = check::<ChunksEmbedded>("chunks_embedded");
+    assert_eq!(embedded.vectors[0].0, [0.6, 0.8]);
+    check::<DeadLetter>("dead_letter");
+    check::<StageProgress>("stage_progress");
+    let manifest = check::<PageManifest>("page_manifest");
+    assert_eq!(manifest.missing(), [2]);
+}
+
+#[test]
+fn a_code_of_a_later_version_is_an_error_all_the_same() {
+    let text = r#"{"error": {"code": "of_a_later_version", "message": "m", "remedy": "r"}}"#;
+    let reply: Result<u32, _> = serde_json::from_str::<Reply<u32>>(text).unwrap().into();
+    assert_eq!(reply.unwrap_err().code, ErrorCode::Unknown);
+}
+
+#[test]
+fn a_place_is_told_as_the_document_tells_it_and_never_invented() {
+    #[track_caller]
+    fn check(locator: Locator, expect: Option<&str>) {
+        assert_eq!(locator.short().as_deref(), expect);
+    }
+    check(Locator::PdfPage { physical: 4, label: None }, Some("p.4"));
+    check(Locator::PdfPage { physical: 4, label: Some("4".into()) }, Some("p.4"));
+    check(Locator::PdfPage { physical: 4, label: Some("iv".into()) }, Some("p.iv (4)"));
+    check(Locator::Sheet { name: "Prices".into(), rows: (2, 40) }, Some("Prices rows 2–40"));
+    check(Locator::Section { heading: "Refunds".into() }, None);
+    check(Locator::Block { number: 1 }, None);
+    let inner = Box::new(Locator::PdfPage { physical: 2, label: None });
+    check(Locator::Entry { path: "a/b.pdf".into(), inner }, Some("a/b.pdf, p.2"));
+}
+
+/// Set `IBID_UPDATE_SCHEMAS=1` to write the schemas anew after adding to the contract.
+#[test]
+fn schemas_are_the_committed_ones() {
+    let folder = root().join("../docs/schemas/v1");
+    let update = std::env::var_os("IBID_UPDATE_SCHEMAS").is_some();
+    for (name, schema) in shared::contract::schema::all() {
+        let path = folder.join(format!("{name}.json"));
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if update {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(text == committed, "{name}: run with IBID_UPDATE_SCHEMAS=1 and look at the change");
+    }
+}
