@@ -1,0 +1,134 @@
+//! The page's files, built into the program.
+
+/// A file with its media type.
+#[derive(Debug, Clone, Copy)]
+pub struct Asset {
+    /// Its name below `/assets/`.
+    pub name: &'static str,
+    /// Its media type.
+    pub media_type: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// The page itself.
+pub const INDEX: Asset = Asset {
+    name: "index.html",
+    media_type: "text/html; charset=utf-8",
+    text: include_str!("../page/index.html"),
+};
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+const ASSETS: [Asset; 11] = [
+    Asset {
+        name: "style.css",
+        media_type: "text/css; charset=utf-8",
+        text: include_str!("../page/style.css"),
+    },
+    Asset {
+        name: "icon.svg",
+        media_type: "image/svg+xml",
+        text: include_str!("../page/icon.svg"),
+    },
+    Asset {
+        name: "main.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/main.js"),
+    },
+    Asset {
+        name: "api.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/api.js"),
+    },
+    Asset {
+        name: "ask.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/ask.js"),
+    },
+    Asset {
+        name: "dom.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/dom.js"),
+    },
+    Asset {
+        name: "library.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/library.js"),
+    },
+    Asset {
+        name: "markdown.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/markdown.js"),
+    },
+    Asset {
+        name: "pick.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/pick.js"),
+    },
+    Asset {
+        name: "status.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/status.js"),
+    },
+    Asset {
+        name: "uploads.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/uploads.js"),
+    },
+];
+
+/// The file called `name` below `/assets/`.
+pub fn find(name: &str) -> Option<Asset> {
+    ASSETS.iter().find(|asset| asset.name == name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every name between `start` and the next quotation mark.
+    fn names<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
+        text.split(start)
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+    }
+
+    #[test]
+    fn everything_the_page_loads_is_built_in() {
+        let mut seen = 0;
+        for name in names(INDEX.text, "\"/assets/") {
+            assert!(find(name).is_some(), "index.html loads {name}");
+            seen += 1;
+        }
+        for script in ASSETS.iter().filter(|asset| asset.media_type == SCRIPT) {
+            for name in names(script.text, "from \"./") {
+                assert!(find(name).is_some(), "{} imports {name}", script.name);
+                seen += 1;
+            }
+        }
+        assert!(seen > 10, "only {seen} names found");
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_elsewhere_and_no_text_becomes_markup() {
+        for asset in ASSETS.iter().chain([&INDEX]) {
+            let text = asset.text.replace("http://www.w3.org/2000/svg", "");
+            for bad in [
+                "http://",
+                "https://",
+                "url(",
+                "@import",
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "style=\"",
+                "onclick=\"",
+            ] {
+                assert!(!text.contains(bad), "{} has `{bad}`", asset.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! `POST /api/v1/documents`: takes documents in.
+//!
+//! A multipart form with the fields `path` (optional, for the next file), `collection`, `force`,
+//! and then `file`. More `file` fields may follow, each with a `path` of its own before it. One
+//! file is answered by an object, several by an array, in which a file that was not taken has an
+//! `error`; the others are not held up by it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::multipart::{Field, Multipart, MultipartRejection};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use shared::contract::subject::call;
+use shared::contract::{Admit, Admitted, CollectionName, ErrorCode, Sha256Hex};
+use shared::format::{Format, detect};
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http_status::Code;
+use crate::intake::{self, Limits, in_time};
+use crate::limit::busy;
+use crate::source_path::SourcePath;
+
+/// Bytes of a field that is not a file.
+const FIELD_BYTES: usize = 8 * 1024;
+/// Files of one request; each is stored and admitted before the next is read.
+const MAX_FILES: usize = 1000;
+/// How long an upload waits for a place; its bytes wait on the sender's side.
+const PLACE_WITHIN: Duration = Duration::from_secs(5);
+
+/// What the fields before a file said.
+#[derive(Debug, Default)]
+struct Said {
+    path: Option<String>,
+    collection: CollectionName,
+    force: bool,
+}
+
+/// A document that was taken in.
+#[derive(Debug, Serialize)]
+struct Taken {
+    path: String,
+    collection: CollectionName,
+    content: Sha256Hex,
+    bytes: u64,
+    format: Format,
+    #[serde(flatten)]
+    admitted: Admitted,
+}
+
+/// What became of one of several files.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Outcome {
+    Taken(Box<Taken>),
+    Refused {
+        path: Option<String>,
+        error: Refusal,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct Refusal {
+    code: Code,
+    message: String,
+    remedy: String,
+}
+
+impl Outcome {
+    fn new(path: Option<String>, result: Result<Taken, ApiError>) -> Self {
+        match result {
+            Ok(taken) => Self::Taken(Box::new(taken)),
+            Err(ApiError {
+                code,
+                message,
+                remedy,
+                ..
+            }) => Self::Refused {
+                path,
+                error: Refusal {
+                    code,
+                    message,
+                    remedy,
+                },
+            },
+        }
+    }
+}
+
+/// Admits every file of the form.
+pub(crate) async fn admit(
+    State(app): State<App>,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, ApiError> {
+    let place = Arc::clone(&app.uploads).acquire_owned();
+    let Ok(Ok(_place)) = timeout(PLACE_WITHIN, place).await else {
+        return Err(busy("uploads"));
+    };
+    let pause = app.deadlines.upload_pause;
+    let mut form = form.map_err(|rejection| {
+        ApiError::bad_request(
+            rejection.body_text(),
+            "send a form as `multipart/form-data`",
+        )
+    })?;
+    let mut said = Said::default();
+    let mut results = Vec::new();
+    while let Some(mut field) = in_time(pause, form.next_field()).await? {
+        match field.name().unwrap_or_default() {
+            "path" => said.path = Some(text(&mut field, pause).await?),
+            "collection" => said.collection = collection(&text(&mut field, pause).await?)?,
+            "force" => said.force = flag(&text(&mut field, pause).await?)?,
+            "file" if results.len() < MAX_FILES => {
+                let path = said.path.take();
+                let result = take_in(&app, &said, path.as_deref(), &mut field).await;
+                let refused = result.is_err();
+                results.push((path, result));
+                if refused && !intake::read_on(&mut field, pause).await {
+                    break;
+                }
+            }
+            "file" => {
+                return Err(ApiError::new(
+                    ErrorCode::TooLarge,
+                    format!("the form has more than {MAX_FILES} files"),
+                    "send the rest in another request",
+                ));
+            }
+            other => {
+                return Err(ApiError::bad_request(
+                    format!("the form has no field `{}`", other.escape_debug()),
+                    "send `path`, `collection`, `force`, then `file`",
+                ));
+            }
+        }
+    }
+    respond(results)
+}
+
+/// Stores one file's bytes, then has the catalog admit it.
+async fn take_in(
+    app: &App,
+    said: &Said,
+    path: Option<&str>,
+    field: &mut Field<'_>,
+) -> Result<Taken, ApiError> {
+    let path = match path {
+        Some(path) => SourcePath::parse(path, &said.collection)?,
+        None => SourcePath::of_upload(field.file_name().unwrap_or_default(), &said.collection)?,
+    };
+    let limits = Limits {
+        bytes: app.max_upload_bytes,
+        pause: app.deadlines.upload_pause,
+    };
+    let check = |head: &[u8]| {
+        detect(path.name(), head).map_err(|error| {
+            let text = error.to_string();
+            let (message, remedy) = text.rsplit_once("; ").unwrap_or((&text, "convert it"));
+            ApiError::new(ErrorCode::UnsupportedFormat, message, remedy)
+        })
+    };
+    let (staged, format) = intake::receive(field, &app.staging, limits, check).await?;
+    staged.store(&app.blobs).await?;
+    let admit = Admit {
+        path: path.as_str().to_owned(),
+        collection: said.collection.clone(),
+        content: staged.content.clone(),
+        bytes: staged.bytes,
+        format,
+        force: said.force,
+    };
+    let admitted: Admitted = app.call(call::CATALOG_ADMIT, &admit).await?;
+    // A deletion of the same bytes elsewhere may have removed the original between its storing
+    // and the admission, which now protects it.
+    if !staged.is_stored(&app.blobs).await? {
+        staged.store(&app.blobs).await?;
+    }
+    Ok(Taken {
+        path: admit.path,
+        collection: admit.collection,
+        content: admit.content,
+        bytes: admit.bytes,
+        format,
+        admitted,
+    })
+}
+
+/// One file: an object or an error; several: an array.
+fn respond(
+    mut results: Vec<(Option<String>, Result<Taken, ApiError>)>,
+) -> Result<Response, ApiError> {
+    if results.len() > 1 {
+        let all: Vec<Outcome> = results
+            .into_iter()
+            .map(|(path, result)| Outcome::new(path, result))
+            .collect();
+        return Ok((StatusCode::ACCEPTED, Json(all)).into_response());
+    }
+    match results.pop() {
+        Some((_, result)) => Ok((StatusCode::ACCEPTED, Json(result?)).into_response()),
+        None => Err(ApiError::bad_request(
+            "the form has no file",
+            "send a field `file`",
+        )),
+    }
+}
+
+async fn text(field: &mut Field<'_>, pause: Duration) -> Result<String, ApiError> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = intake::next_piece(field, pause).await? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > FIELD_BYTES {
+            return Err(ApiError::new(
+                ErrorCode::TooLarge,
+                format!("a field has more than {FIELD_BYTES} bytes"),
+                "send documents as `file`",
+            ));
+        }
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| ApiError::bad_request(format!("a field is {error}"), "send UTF-8"))
+}
+
+fn collection(text: &str) -> Result<CollectionName, ApiError> {
+    if text.is_empty() {
+        return Ok(CollectionName::default());
+    }
+    text.parse().map_err(|error| {
+        ApiError::bad_request(format!("{error}"), "give another name to `collection`")
+    })
+}
+
+fn flag(text: &str) -> Result<bool, ApiError> {
+    match text {
+        "true" | "1" | "on" => Ok(true),
+        "" | "false" | "0" | "off" => Ok(false),
+        other => Err(ApiError::bad_request(
+            format!("`force` is `{}`", other.escape_debug()),
+            "give `true` or `false`",
+        )),
+    }
+}

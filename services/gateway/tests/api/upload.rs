@@ -1,0 +1,304 @@
+//! Uploads: bytes to the blob store, then one admission each.
+
+use std::sync::{Arc, Mutex};
+
+use gateway::Settings;
+use reqwest::multipart::{Form, Part};
+use shared::blobs::original_key;
+use shared::contract::subject::call;
+use shared::contract::{
+    Admit, Admitted, DocumentId, ErrorBody, ErrorCode, Generation, Outcome, Sha256Hex,
+};
+use shared::format::Format;
+
+use crate::support::{Gateway, expect_error, wait_for};
+
+/// A catalog that takes everything in and remembers it.
+async fn catalog(gateway: &Gateway) -> Arc<Mutex<Vec<Admit>>> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let remember = Arc::clone(&seen);
+    gateway
+        .play(call::CATALOG_ADMIT, move |admit: Admit| {
+            remember.lock().unwrap().push(admit);
+            async {
+                Ok(Admitted {
+                    document_id: DocumentId::generate(),
+                    generation: Generation(1),
+                    outcome: Outcome::New,
+                })
+            }
+        })
+        .await;
+    seen
+}
+
+fn file(bytes: impl Into<Vec<u8>>, name: &str) -> Part {
+    Part::bytes(bytes.into()).file_name(name.to_owned())
+}
+
+async fn post(gateway: &Gateway, form: Form) -> reqwest::Response {
+    gateway
+        .client
+        .post(gateway.url("/api/v1/documents"))
+        .multipart(form)
+        .send()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_file_lies_in_the_blob_store_before_it_is_admitted() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let blobs = gateway.blobs.clone();
+    let text = "# Terms\n\nThirty days.\n".repeat(20_000);
+    let content = Sha256Hex::of(text.as_bytes());
+    gateway
+        .play(call::CATALOG_ADMIT, move |admit: Admit| {
+            let blobs = blobs.clone();
+            async move {
+                let bytes = blobs.get(&original_key(&admit.content)).await.unwrap();
+                assert_eq!(Sha256Hex::of(&bytes), admit.content);
+                assert_eq!(bytes.len() as u64, admit.bytes);
+                assert_eq!(admit.path, "/home/mara/terms.md");
+                assert_eq!(admit.collection.as_str(), "contracts");
+                assert_eq!(admit.format, Format::Markdown);
+                assert!(admit.force);
+                Ok(Admitted {
+                    document_id: DocumentId::generate(),
+                    generation: Generation(3),
+                    outcome: Outcome::Changed,
+                })
+            }
+        })
+        .await;
+    let form = Form::new()
+        .text("path", "/home/mara/terms.md")
+        .text("collection", "contracts")
+        .text("force", "true")
+        .part("file", file(text, "terms.md"));
+    let response = post(&gateway, form).await;
+    assert_eq!(response.status(), 202);
+    let admitted: Admitted = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    assert_eq!(
+        (admitted.generation, admitted.outcome),
+        (Generation(3), Outcome::Changed)
+    );
+    assert!(gateway.blobs.exists(&original_key(&content)).await.unwrap());
+    assert_eq!(gateway.staged(), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn an_original_that_a_deletion_removed_meanwhile_is_put_back() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let blobs = gateway.blobs.clone();
+    gateway
+        .play(call::CATALOG_ADMIT, move |admit: Admit| {
+            let blobs = blobs.clone();
+            async move {
+                blobs.delete(&original_key(&admit.content)).await.unwrap();
+                Ok(Admitted {
+                    document_id: DocumentId::generate(),
+                    generation: Generation(1),
+                    outcome: Outcome::New,
+                })
+            }
+        })
+        .await;
+    let response = post(&gateway, Form::new().part("file", file("words", "a.txt"))).await;
+    assert_eq!(response.status(), 202);
+    let key = original_key(&Sha256Hex::of(b"words"));
+    assert_eq!(gateway.blobs.get(&key).await.unwrap(), "words");
+    assert_eq!(gateway.staged().len(), 0);
+}
+
+#[tokio::test]
+async fn several_files_are_answered_one_by_one() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let seen = catalog(&gateway).await;
+    let form = Form::new()
+        .text("collection", "notes")
+        .text("path", "upload://notes/2024/may.md")
+        .part("file", file("# May", "may.md"))
+        .part("file", file(&b"PK\x03\x04zip"[..], "plan.docx"))
+        .part("file", file("plain words", "june.txt"))
+        .text("path", "relative.txt")
+        .part("file", file("words", "x.txt"));
+    let response = post(&gateway, form).await;
+    assert_eq!(response.status(), 202);
+    let all: Vec<serde_json::Value> = response.json().await.unwrap();
+    assert_eq!(all.len(), 4);
+    assert_eq!(all[0]["path"], "upload://notes/2024/may.md");
+    assert_eq!(all[1]["error"]["code"], "unsupported_format");
+    assert_eq!(all[2]["path"], "upload://notes/june.txt");
+    assert_eq!(all[2]["outcome"], "new");
+    assert_eq!(all[3]["error"]["code"], "bad_request");
+    let paths: Vec<_> = seen
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|admit| admit.path.clone())
+        .collect();
+    assert_eq!(
+        paths,
+        ["upload://notes/2024/may.md", "upload://notes/june.txt"]
+    );
+    assert_eq!(gateway.blobs.list("originals").await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_not_read_is_refused_with_the_remedy() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let seen = catalog(&gateway).await;
+    // Long enough that the refusal comes while the file is still on its way.
+    let mut archive = b"PK\x03\x04".to_vec();
+    archive.resize(3_000_000, 7);
+    let form = Form::new().part("file", file(archive, "plan.docx"));
+    let body = expect_error(post(&gateway, form).await, 415, "unsupported_format").await;
+    assert!(
+        body["message"].as_str().unwrap().contains("plan.docx"),
+        "{body}"
+    );
+    assert!(body["remedy"].as_str().unwrap().contains("PDF"), "{body}");
+    assert!(seen.lock().unwrap().is_empty());
+    assert_eq!(gateway.blobs.list("originals").await.unwrap().len(), 0);
+    wait_for("the refused file to go", async || {
+        gateway.staged().is_empty().then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_over_the_limit_is_refused_and_one_at_the_limit_is_not() {
+    let settings = Settings {
+        max_upload_mib: 1,
+        ..Settings::default()
+    };
+    let gateway = Gateway::start(settings).await;
+    let seen = catalog(&gateway).await;
+    let limit = 1024 * 1024;
+    let over = Form::new().part("file", file(vec![b'a'; limit + 1], "long.txt"));
+    let body = expect_error(post(&gateway, over).await, 413, "too_large").await;
+    assert!(
+        body["message"].as_str().unwrap().contains("1 MiB"),
+        "{body}"
+    );
+    wait_for("the refused file to go", async || {
+        gateway.staged().is_empty().then_some(())
+    })
+    .await;
+    assert!(seen.lock().unwrap().is_empty());
+    let at = Form::new().part("file", file(vec![b'a'; limit], "long.txt"));
+    assert_eq!(post(&gateway, at).await.status(), 202);
+    assert_eq!(seen.lock().unwrap()[0].bytes, limit as u64);
+}
+
+#[tokio::test]
+async fn an_upload_that_breaks_off_leaves_nothing() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let seen = catalog(&gateway).await;
+    let (sender, body) = tokio::sync::mpsc::channel::<Result<Vec<u8>, std::io::Error>>(1);
+    let body = futures::stream::unfold(body, |mut body| async {
+        let piece = body.recv().await?;
+        Some((piece, body))
+    });
+    let part = Part::stream(reqwest::Body::wrap_stream(body)).file_name("half.txt");
+    let request = gateway
+        .client
+        .post(gateway.url("/api/v1/documents"))
+        .multipart(Form::new().part("file", part))
+        .send();
+    let request = tokio::spawn(request);
+    sender.send(Ok(vec![b'a'; 100_000])).await.unwrap();
+    wait_for("bytes on disk", async || {
+        (!gateway.staged().is_empty()).then_some(())
+    })
+    .await;
+    sender
+        .send(Err(std::io::Error::other("the cable was pulled")))
+        .await
+        .unwrap();
+    assert!(request.await.unwrap().is_err());
+    wait_for("the half file to go", async || {
+        gateway.staged().is_empty().then_some(())
+    })
+    .await;
+    assert!(seen.lock().unwrap().is_empty());
+    assert_eq!(gateway.blobs.list("originals").await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn forms_that_are_wrong_say_how() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let seen = catalog(&gateway).await;
+    let text = || file("words", "a.txt");
+    let cases = [
+        (Form::new().text("collection", "default"), "no file"),
+        (
+            Form::new().text("colection", "x").part("file", text()),
+            "colection",
+        ),
+        (
+            Form::new()
+                .text("collection", "No Good")
+                .part("file", text()),
+            "collection name",
+        ),
+        (
+            Form::new().text("force", "perhaps").part("file", text()),
+            "perhaps",
+        ),
+        (
+            Form::new().text("path", "../up.txt").part("file", text()),
+            "../up.txt",
+        ),
+        (
+            Form::new()
+                .text("path", "upload://b/x.txt")
+                .part("file", text()),
+            "upload://b/x.txt",
+        ),
+    ];
+    for (form, part) in cases {
+        let body = expect_error(post(&gateway, form).await, 400, "bad_request").await;
+        assert!(
+            body["message"].as_str().unwrap().contains(part),
+            "{body} lacks {part}"
+        );
+    }
+    let plain = gateway
+        .client
+        .post(gateway.url("/api/v1/documents"))
+        .body("words");
+    expect_error(plain.send().await.unwrap(), 400, "bad_request").await;
+    assert!(seen.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_admission_that_fails_is_told_as_it_is() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let form = || Form::new().part("file", file("words", "a.txt"));
+    expect_error(post(&gateway, form()).await, 503, "unavailable").await;
+    gateway
+        .play(call::CATALOG_ADMIT, |_: Admit| async {
+            Err::<Admitted, _>(ErrorBody::new(
+                ErrorCode::Busy,
+                "the catalog is busy",
+                "wait",
+            ))
+        })
+        .await;
+    let response = post(&gateway, form()).await;
+    assert_eq!(response.headers()["retry-after"], "1");
+    let body = expect_error(response, 429, "busy").await;
+    assert_eq!(body["message"], "the catalog is busy");
+}
+
+#[tokio::test]
+async fn what_a_killed_gateway_left_is_swept_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["upload-abc", "upload-abc.link", "other"] {
+        std::fs::write(folder.path().join(name), b"half").unwrap();
+    }
+    assert_eq!(gateway::intake::sweep(folder.path()).unwrap(), 2);
+    assert!(folder.path().join("other").exists());
+}
