@@ -65,9 +65,7 @@ impl Blobs {
     pub fn open(root: &Path) -> Result<Self, BlobError> {
         let open = || -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
             std::fs::create_dir_all(root)?;
-            let store = LocalFileSystem::new_with_prefix(root)?
-                .with_fsync(true)
-                .with_automatic_cleanup(true);
+            let store = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
             Ok(store)
         };
         let store = open().map_err(|source| BlobError::Open {
@@ -101,8 +99,8 @@ impl Blobs {
         let (target, from) = (self.local_path(key), from.to_owned());
         let moved = tokio::task::spawn_blocking(move || -> std::io::Result<()> {
             let folder = target.parent().unwrap_or(&target);
-            std::fs::create_dir_all(folder)?;
             std::fs::File::open(&from)?.sync_all()?;
+            std::fs::create_dir_all(folder)?;
             std::fs::rename(&from, &target)?;
             std::fs::File::open(folder)?.sync_all()
         })
@@ -146,7 +144,7 @@ impl Blobs {
         }
     }
 
-    /// Removes every blob below `prefix` and tells how many there were.
+    /// Removes the folder `prefix` with every blob in it and tells how many there were.
     ///
     /// # Errors
     /// When the disk refuses; some may be gone by then.
@@ -155,6 +153,8 @@ impl Blobs {
         for key in &keys {
             self.delete(key).await?;
         }
+        // Fails when a blob was put meanwhile, and then it should stay.
+        tokio::fs::remove_dir(self.local_path(prefix)).await.ok();
         Ok(keys.len() as u64)
     }
 
@@ -242,6 +242,7 @@ mod tests {
         assert_eq!(blobs.get("originals/x").await.unwrap(), "bytes");
         assert!(!staged.exists());
         assert_eq!(blobs.delete_prefix("markdown/a-p1").await.unwrap(), 1);
+        assert!(!blobs.local_path("markdown/a-p1").exists());
         assert!(blobs.exists("markdown/ab-p1/page_0001.md").await.unwrap());
         assert!(!blobs.exists("markdown/a-p1/page_0001.md").await.unwrap());
         blobs.delete("originals/never").await.unwrap();

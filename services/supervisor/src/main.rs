@@ -1,1 +1,7 @@
-fn main() {}
+//! The `ibid` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    supervisor::run()
+}

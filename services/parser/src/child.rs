@@ -1,0 +1,94 @@
+//! The child process: it takes documents over its standard input, a Unix socket, and reads them
+//! within its limits. It has no settings, no log and no network.
+
+mod limits;
+mod sandbox;
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use crate::extract::{ExtractError, Extraction, Extractors};
+use crate::wire::{self, Answer, Request, Setup, Task};
+
+/// Exit code for a wrong start, as of sysexits.
+const USAGE: u8 = 64;
+
+/// Reads one document within a child.
+pub trait Reader {
+    /// The document `bytes`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError>;
+}
+
+impl Reader for Extractors {
+    fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+        self.of(task.format).extract(&task.name, bytes)
+    }
+}
+
+/// The program of a child: serves until the parent closes its end.
+pub fn child_main() -> ExitCode {
+    serve(|setup| Box::new(Extractors::new(setup.second_reader.clone())))
+}
+
+/// Serves with the reader that `build` makes once the setup is known.
+pub fn serve(build: impl FnOnce(&Setup) -> Box<dyn Reader>) -> ExitCode {
+    // A panic's text may quote the document.
+    std::panic::set_hook(Box::new(|_| {}));
+    match try_serve(build) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => ExitCode::from(USAGE),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn try_serve(build: impl FnOnce(&Setup) -> Box<dyn Reader>) -> io::Result<()> {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    socket
+        .peer_addr()
+        .map_err(|_not_a_socket| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let Some((Request::Setup(setup), None)) = wire::receive_request(socket.as_fd())? else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    limits::apply(&setup)?;
+    let reader = build(&setup);
+    let sandboxed = sandbox::enter().is_ok();
+    socket.write_all(&wire::encode(&Answer::Ready { sandboxed })?)?;
+    while let Some((request, file)) = wire::receive_request(socket.as_fd())? {
+        let (Request::Extract(task), Some(file)) = (request, file) else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        limits::allow_cpu(setup.cpu_secs)?;
+        answer(&mut socket, reader.as_ref(), &task, file)?;
+    }
+    Ok(())
+}
+
+fn answer(to: &mut UnixStream, reader: &dyn Reader, task: &Task, file: OwnedFd) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    File::from(file).read_to_end(&mut bytes)?;
+    let panicked = || ExtractError::Damaged {
+        what: "the reader failed on it".to_owned(),
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| reader.read(task, &bytes)))
+        .unwrap_or_else(|_panic| Err(panicked()));
+    let last = match result {
+        Ok(extraction) => {
+            for page in extraction.pages {
+                to.write_all(&wire::encode(&Answer::Page(page))?)?;
+            }
+            Answer::Done {
+                title: extraction.title,
+                notes: extraction.notes,
+            }
+        }
+        Err(error) => Answer::Failed(error),
+    };
+    to.write_all(&wire::encode(&last)?)
+}

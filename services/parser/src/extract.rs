@@ -1,0 +1,121 @@
+//! Reading one document: bytes in, Markdown pages out. Pure and synchronous; it runs inside a
+//! limited child process and may crash there without harm.
+
+mod charset;
+mod markdown;
+mod pdf;
+mod plain;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use shared::contract::{ErrorBody, ErrorCode, PageRecord};
+use shared::format::Format;
+
+pub use charset::{Decoded, clean, decode};
+pub use pdf::{Merging, PdfExtractor};
+
+/// What a document gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extraction {
+    /// The document's own title.
+    pub title: Option<String>,
+    /// Its pages in order, at least one.
+    pub pages: Vec<ExtractedPage>,
+    /// What concerns the whole document.
+    pub notes: Vec<String>,
+}
+
+/// One page with its record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtractedPage {
+    /// Where it stands and how it was read.
+    pub record: PageRecord,
+    /// Its text; no control characters but newline and tab.
+    pub markdown: String,
+}
+
+/// Why a document cannot be read. The texts never quote the document.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtractError {
+    /// It opens only with a password.
+    #[error("the document is locked by a password")]
+    PasswordNeeded,
+    /// Its structure is broken beyond what the readers repair.
+    #[error("the document is damaged: {what}")]
+    Damaged {
+        /// What was found.
+        what: String,
+    },
+}
+
+impl From<ExtractError> for ErrorBody {
+    fn from(error: ExtractError) -> Self {
+        let message = error.to_string();
+        match error {
+            ExtractError::PasswordNeeded => Self::new(
+                ErrorCode::PasswordNeeded,
+                message,
+                "save a copy without the password (open it, then print or export to PDF) and add \
+                 that",
+            ),
+            ExtractError::Damaged { .. } => Self::new(
+                ErrorCode::Damaged,
+                message,
+                "open it in its own program and save it again, or fetch it again from its source",
+            ),
+        }
+    }
+}
+
+/// Reads one format.
+pub trait Extractor {
+    /// The pages of the document `bytes`, whose file is called `name`.
+    ///
+    /// # Errors
+    /// When not even one page is accounted for.
+    fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError>;
+}
+
+/// The second reader of PDFs, as the parent found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecondReader {
+    /// PDFium's library at this path.
+    Library(PathBuf),
+    /// It is not used; the reason goes into the document's notes.
+    Absent(String),
+}
+
+/// The extractors of this build.
+pub struct Extractors {
+    plain: plain::PlainExtractor,
+    markdown: markdown::MarkdownExtractor,
+    pdf: PdfExtractor,
+}
+
+impl Extractors {
+    /// All extractors; PDFs are read with `second`.
+    pub fn new(second: SecondReader) -> Self {
+        Self {
+            plain: plain::PlainExtractor,
+            markdown: markdown::MarkdownExtractor,
+            pdf: PdfExtractor::new(second, Merging::default()),
+        }
+    }
+
+    /// The extractor of `format`.
+    pub fn of(&self, format: Format) -> &dyn Extractor {
+        match format {
+            Format::Text => &self.plain,
+            Format::Markdown => &self.markdown,
+            Format::Pdf => &self.pdf,
+        }
+    }
+}
+
+/// Characters of `text`, as page records count them.
+pub(crate) fn count_characters(text: &str) -> u64 {
+    u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,127 @@
+//! Markdown: one page as it stands, named after its first heading.
+
+use pulldown_cmark::{Event, HeadingLevel, MetadataBlockKind, Options, Parser, Tag, TagEnd};
+use shared::contract::Locator;
+
+use super::plain::single_page;
+use super::{ExtractError, Extraction, Extractor, charset};
+
+pub(super) struct MarkdownExtractor;
+
+impl Extractor for MarkdownExtractor {
+    fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+        let decoded = charset::decode(bytes);
+        let names = Names::of(&decoded.text);
+        let locator = match names.heading {
+            Some((_, heading)) => Locator::Section { heading },
+            None => Locator::Block { number: 1 },
+        };
+        let page = single_page(&decoded, locator);
+        Ok(Extraction {
+            title: names.title,
+            pages: vec![page],
+            notes: Vec::new(),
+        })
+    }
+}
+
+/// What a Markdown document calls itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Names {
+    /// `title` of the front matter, else the first heading if it is of the first level.
+    title: Option<String>,
+    /// The first heading, of whatever level.
+    heading: Option<(HeadingLevel, String)>,
+}
+
+impl Names {
+    fn of(text: &str) -> Self {
+        let mut names = Self::default();
+        let (mut in_front_matter, mut level, mut collected) = (false, None, String::new());
+        for event in Parser::new_ext(text, Options::ENABLE_YAML_STYLE_METADATA_BLOCKS) {
+            match event {
+                Event::Start(Tag::MetadataBlock(MetadataBlockKind::YamlStyle)) => {
+                    in_front_matter = true;
+                }
+                Event::End(TagEnd::MetadataBlock(_)) => in_front_matter = false,
+                Event::Text(yaml) if in_front_matter => names.title = front_matter_title(&yaml),
+                Event::Start(Tag::Heading { level: found, .. }) => {
+                    level = Some(found);
+                    collected.clear();
+                }
+                Event::Text(part) | Event::Code(part) if level.is_some() => {
+                    collected.push_str(&part);
+                }
+                Event::SoftBreak | Event::HardBreak if level.is_some() => collected.push(' '),
+                Event::End(TagEnd::Heading(found)) => {
+                    let heading = collected.split_whitespace().collect::<Vec<_>>().join(" ");
+                    if heading.is_empty() {
+                        level = None;
+                        continue;
+                    }
+                    if names.title.is_none() && found == HeadingLevel::H1 {
+                        names.title = Some(heading.clone());
+                    }
+                    names.heading = Some((found, heading));
+                    break;
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+}
+
+fn front_matter_title(yaml: &str) -> Option<String> {
+    let value = yaml
+        .lines()
+        .find_map(|line| line.strip_prefix("title:"))?
+        .trim();
+    let value = value.trim_matches(['"', '\'']).trim();
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, title: Option<&str>, locator: &Locator) {
+        let extraction = MarkdownExtractor.extract("a.md", text.as_bytes()).unwrap();
+        assert_eq!(extraction.title.as_deref(), title, "{text:?}");
+        assert_eq!(&extraction.pages[0].record.locator, locator, "{text:?}");
+        assert_eq!(extraction.pages[0].markdown, text);
+    }
+
+    fn section(heading: &str) -> Locator {
+        Locator::Section {
+            heading: heading.to_owned(),
+        }
+    }
+
+    #[test]
+    fn title_and_first_heading() {
+        let block = Locator::Block { number: 1 };
+        check(
+            "# Plan\n\ntext\n\n# Later\n",
+            Some("Plan"),
+            &section("Plan"),
+        );
+        check(
+            "intro\n\n## The *small* `thing`\n",
+            None,
+            &section("The small thing"),
+        );
+        check("Setext\n======\n", Some("Setext"), &section("Setext"));
+        check(
+            "---\ntitle: \"Front\"\nid: 3\n---\n\n# First\n",
+            Some("Front"),
+            &section("First"),
+        );
+        check("---\nid: 3\n---\n\ntext\n", None, &block);
+        check("```sh\n# not a heading\n```\n", None, &block);
+        check("```sh\n# no\n```\n\n### Yes\n", None, &section("Yes"));
+        check("#\n\ntext", None, &block);
+        check("", None, &block);
+    }
+}

@@ -1,0 +1,218 @@
+//! The second reader: PDFium, for every character of the text layer, plus what forms and
+//! annotations say.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use pdfium_render::prelude::{
+    PdfPage, PdfPageAnnotation, PdfPageAnnotationCommon as _, PdfPageObjectType,
+    PdfPageObjectsCommon as _, PdfRect, Pdfium, PdfiumError, PdfiumInternalError,
+};
+
+use crate::extract::clean;
+
+/// More path objects than a ruled form or a chart needs: text drawn as shapes.
+const MANY_PATHS: usize = 200;
+/// Points by which a character may begin outside of the page and still show.
+const NEARLY: f32 = 6.0;
+/// PDFium marks a hyphen at a line's end, which it takes for a soft one, by one of these.
+const LINE_END_HYPHENS: [char; 2] = ['\u{2}', '\u{fffe}'];
+
+/// A page as PDFium sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct SecondPage {
+    /// Text in content order, one line per line; form values and notes at the end.
+    pub(super) text: String,
+    /// Whether the page shows something that may hold text all the same.
+    pub(super) has_picture: bool,
+}
+
+/// Why the second reader has no pages.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum SecondError {
+    #[error("it needs a password")]
+    Locked,
+    #[error("PDFium cannot open the file")]
+    Structure,
+    #[error("the library cannot be loaded")]
+    Library,
+    #[error("{0}")]
+    Absent(String),
+}
+
+/// The library, loaded once per process.
+fn library(path: &Path) -> Result<&'static Pdfium, SecondError> {
+    static LIBRARY: OnceLock<Option<Pdfium>> = OnceLock::new();
+    LIBRARY
+        .get_or_init(|| Pdfium::bind_to_library(path).ok().map(Pdfium::new))
+        .as_ref()
+        .ok_or(SecondError::Library)
+}
+
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<SecondPage>, SecondError> {
+    let document = library(path)?
+        .load_pdf_from_byte_slice(bytes, None)
+        .map_err(|error| match error {
+            PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::PasswordError) => {
+                SecondError::Locked
+            }
+            _ => SecondError::Structure,
+        })?;
+    let pages = document.pages();
+    Ok((0..pages.len())
+        .map(|index| {
+            pages
+                .get(index)
+                .map(|page| read_page(&page))
+                .unwrap_or_default()
+        })
+        .collect())
+}
+
+fn read_page(page: &PdfPage<'_>) -> SecondPage {
+    let mut lines = vec![page_text(page)];
+    lines.extend(
+        page.annotations()
+            .iter()
+            .filter_map(|annotation| annotation_text(&annotation)),
+    );
+    lines.retain(|line| !line.is_empty());
+    SecondPage {
+        text: lines.join("\n"),
+        has_picture: has_picture(page),
+    }
+}
+
+fn page_text(page: &PdfPage<'_>) -> String {
+    let Ok(text) = page.text() else {
+        return String::new();
+    };
+    let boundaries = page.boundaries();
+    let shown = boundaries
+        .crop()
+        .or_else(|_| boundaries.media())
+        .map(|shown| shown.bounds)
+        .ok();
+    // Character by character, because PDFium's own page-box query drops text on shifted boxes.
+    // Line ends that PDFium makes up have no place of their own.
+    let characters = text.chars();
+    let units = characters.iter().filter_map(|c| {
+        let unit = c.unicode_value();
+        let is_space = char::from_u32(unit).is_some_and(char::is_whitespace);
+        let place = shown.zip(c.origin_x().ok().zip(c.origin_y().ok()));
+        let is_off = place.is_some_and(|(shown, (x, y))| is_outside(&shown, x.value, y.value));
+        (is_space || !is_off).then_some(unit)
+    });
+    tidy(&from_units(&units.collect::<Vec<_>>()))
+}
+
+/// Whether a character's origin lies off the page by more than a letter's height.
+fn is_outside(shown: &PdfRect, x: f32, y: f32) -> bool {
+    x < shown.left().value - NEARLY
+        || x > shown.right().value + NEARLY
+        || y < shown.bottom().value - NEARLY
+        || y > shown.top().value + NEARLY
+}
+
+/// Code points, where those beyond U+FFFF may come as two surrogates.
+fn from_units(units: &[u32]) -> String {
+    let mut out = String::with_capacity(units.len());
+    let mut units = units.iter().copied().peekable();
+    while let Some(unit) = units.next() {
+        let low = |unit: &u32| (0xdc00..0xe000).contains(unit);
+        let code = match (0xd800..0xdc00)
+            .contains(&unit)
+            .then(|| units.next_if(low))
+            .flatten()
+        {
+            Some(low) => 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00),
+            None => unit,
+        };
+        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+    }
+    out
+}
+
+/// Joins words broken at a line's end, then cleans and trims the lines.
+fn tidy(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(LINE_END_HYPHENS) {
+        joined.push_str(before);
+        let next_line = after.trim_start_matches(['\r', '\n', ' ']);
+        if next_line.starts_with(char::is_lowercase) {
+            rest = next_line;
+        } else {
+            joined.push('-');
+            rest = after;
+        }
+    }
+    joined.push_str(rest);
+    let lines: Vec<_> = clean(&joined)
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// What a form field holds or an annotation says; links and mark-up have nothing of their own.
+fn annotation_text(annotation: &PdfPageAnnotation<'_>) -> Option<String> {
+    let field = annotation.as_form_field();
+    let value = if let Some(field) = field.and_then(|field| field.as_text_field()) {
+        (!field.is_password()).then(|| field.value()).flatten()
+    } else if let Some(field) = field.and_then(|field| field.as_combo_box_field()) {
+        field.value()
+    } else {
+        let speaks = annotation.as_free_text_annotation().is_some()
+            || annotation.as_text_annotation().is_some();
+        speaks.then(|| annotation.contents()).flatten()
+    };
+    value.map(|value| clean(&value).trim().to_owned())
+}
+
+fn has_picture(page: &PdfPage<'_>) -> bool {
+    let mut paths = 0;
+    page.objects().iter().any(|object| {
+        paths += usize::from(object.object_type() == PdfPageObjectType::Path);
+        paths > MANY_PATHS
+            || matches!(
+                object.object_type(),
+                PdfPageObjectType::Image
+                    | PdfPageObjectType::Shading
+                    | PdfPageObjectType::XObjectForm
+                    | PdfPageObjectType::Unsupported
+            )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_broken_at_a_line_end_are_joined() {
+        #[track_caller]
+        fn check(text: &str, expect: &str) {
+            assert_eq!(tidy(text), expect);
+        }
+        check("exam\u{2}\r\nple of it", "example of it");
+        check("exam\u{fffe}\r\nple", "example");
+        check("Jean\u{2}\r\nLuc", "Jean-\nLuc");
+        check("well\u{2}known", "wellknown");
+        check("a  \r\n  b\r\n", "a\nb");
+        check("", "");
+    }
+
+    #[test]
+    fn surrogates_become_one_character() {
+        #[track_caller]
+        fn check(units: &[u32], expect: &str) {
+            assert_eq!(from_units(units), expect);
+        }
+        check(&[0x41, 0x1f600], "A😀");
+        check(&[0xd83d, 0xde00], "😀");
+        check(&[0xd83d, 0x41], "\u{fffd}A");
+        check(&[0xde00], "\u{fffd}");
+        check(&[0xffff_ffff], "\u{fffd}");
+    }
+}

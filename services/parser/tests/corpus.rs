@@ -1,0 +1,267 @@
+//! The readers over real documents: facts found, and malformed files that end in a clear state.
+
+use std::path::Path;
+
+use crate::support::{corpus, extract, pool, second_reader, squeeze};
+use parser::Settings;
+use parser::extract::{
+    ExtractError, Extraction, Extractor as _, Extractors, Merging, PdfExtractor, SecondReader,
+};
+use serde::Deserialize;
+use shared::contract::{Locator, ReadMethod};
+use shared::format::Format;
+
+#[derive(Deserialize)]
+struct Entry {
+    file: String,
+    format: String,
+    #[serde(default)]
+    facts: Vec<Fact>,
+    #[serde(default)]
+    password: Option<String>,
+    #[serde(default)]
+    expect: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Fact {
+    text: String,
+    #[serde(default)]
+    page: Option<u32>,
+    #[serde(default)]
+    optional: bool,
+}
+
+fn entries(folder: &Path, format: &str) -> Vec<Entry> {
+    let manifest = std::fs::read_to_string(folder.join("manifest.jsonl")).unwrap();
+    let entries = manifest
+        .lines()
+        .map(|line| serde_json::from_str::<Entry>(line).unwrap());
+    entries.filter(|entry| entry.format == format).collect()
+}
+
+fn read(folder: &Path, entry: &Entry) -> Vec<u8> {
+    std::fs::read(folder.join(&entry.file)).unwrap()
+}
+
+/// Facts that are not where they should be, as `file p.n: text`.
+fn missing(entry: &Entry, extraction: &Extraction) -> Vec<String> {
+    let holds = |fact: &&Fact| {
+        extraction.pages.iter().any(|page| {
+            let right_page = match (&page.record.locator, fact.page) {
+                (Locator::PdfPage { physical, .. }, Some(expect)) => *physical == expect,
+                _ => true,
+            };
+            right_page && squeeze(&page.markdown).contains(&squeeze(&fact.text))
+        })
+    };
+    let required = entry.facts.iter().filter(|fact| !fact.optional);
+    required
+        .filter(|fact| !holds(fact))
+        .map(|fact| format!("{} p.{:?}: {}", entry.file, fact.page, fact.text))
+        .collect()
+}
+
+fn is_clean(extraction: &Extraction) -> bool {
+    let clean = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+    extraction
+        .pages
+        .iter()
+        .all(|page| page.markdown.chars().all(clean))
+}
+
+#[test]
+fn texts_and_markdown_hold_their_facts() {
+    let Some(folder) = corpus("docs") else { return };
+    let extractors = Extractors::new(second_reader());
+    for (name, format) in [("txt", Format::Text), ("md", Format::Markdown)] {
+        for entry in entries(&folder, name) {
+            let bytes = read(&folder, &entry);
+            let extraction = extractors.of(format).extract(&entry.file, &bytes).unwrap();
+            assert_eq!(missing(&entry, &extraction), Vec::<String>::new());
+            assert_eq!(extraction.pages.len(), 1, "{}", entry.file);
+            assert!(is_clean(&extraction), "{}", entry.file);
+        }
+    }
+}
+
+/// Facts found and wanted over all PDFs that open without a password, and what is missing.
+fn score(folder: &Path, extractor: &PdfExtractor) -> (usize, usize, Vec<String>) {
+    let (mut wanted, mut lacking) = (0, Vec::new());
+    for entry in entries(folder, "pdf") {
+        if entry.password.is_some() {
+            continue;
+        }
+        let Ok(extraction) = extractor.extract(&entry.file, &read(folder, &entry)) else {
+            continue;
+        };
+        assert!(is_clean(&extraction), "{}", entry.file);
+        wanted += entry.facts.iter().filter(|fact| !fact.optional).count();
+        lacking.extend(missing(&entry, &extraction));
+    }
+    (wanted - lacking.len(), wanted, lacking)
+}
+
+#[test]
+fn pdfs_hold_their_facts_on_the_right_page() {
+    let Some(folder) = corpus("docs") else { return };
+    let (found, wanted, lacking) = score(
+        &folder,
+        &PdfExtractor::new(second_reader(), Merging::default()),
+    );
+    println!("{found} of {wanted} facts");
+    assert!(wanted >= 70, "the corpus is not whole: {wanted} facts");
+    if let SecondReader::Library(_) = second_reader() {
+        assert_eq!((found, lacking), (wanted, Vec::new()));
+    }
+}
+
+/// Prints what the thresholds were chosen from.
+#[test]
+#[ignore = "a measurement: run with --ignored --nocapture"]
+fn thresholds() {
+    let Some(folder) = corpus("docs") else { return };
+    let absent = SecondReader::Absent("not used".to_owned());
+    let (found, wanted, _) = score(&folder, &PdfExtractor::new(absent, Merging::default()));
+    println!("without PDFium: {found} of {wanted}");
+    for (fallback_below, insert_below) in [
+        (0.0, 0.0),
+        (0.0, 0.6),
+        (0.3, 0.6),
+        (0.6, 0.6),
+        (0.9, 0.6),
+        (0.95, 0.6),
+        (1.1, 0.0),
+    ] {
+        let merging = Merging {
+            fallback_below,
+            insert_below,
+        };
+        let (found, wanted, _) = score(&folder, &PdfExtractor::new(second_reader(), merging));
+        println!("fallback {fallback_below} insert {insert_below}: {found} of {wanted}");
+    }
+}
+
+/// Prints how the pages of all PDFs of the folder are read, and how long it takes.
+#[test]
+#[ignore = "a measurement: run with --ignored --nocapture"]
+fn survey() {
+    let (Some(docs), Some(folder)) = (corpus("docs"), corpus("folder")) else {
+        return;
+    };
+    let extractor = PdfExtractor::new(second_reader(), Merging::default());
+    for path in pdfs(&docs).into_iter().chain(pdfs(&folder)) {
+        let started = std::time::Instant::now();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        match extractor.extract(&name, &std::fs::read(&path).unwrap()) {
+            Err(error) => println!("{name}: {error}"),
+            Ok(extraction) => {
+                let ms = started.elapsed().as_millis();
+                println!(
+                    "{name}: {} pages, {ms} ms, {:?}",
+                    extraction.pages.len(),
+                    extraction.notes
+                );
+                for page in extraction.pages {
+                    let record = page.record;
+                    if !record.doubts.is_empty() || record.method != ReadMethod::TextLayer {
+                        println!(
+                            "  {:?} {:?} {} {:?} {:?}",
+                            record.locator,
+                            record.method,
+                            record.characters,
+                            record.doubts,
+                            record.error
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn pdfs(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(pdfs(&path));
+        } else if path.extension().is_some_and(|extension| extension == "pdf") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn malformed_and_textless_pdfs_end_in_a_clear_state() {
+    let Some(folder) = corpus("docs") else { return };
+    let extractor = PdfExtractor::new(second_reader(), Merging::default());
+    for entry in entries(&folder, "pdf") {
+        let result = extractor.extract(&entry.file, &read(&folder, &entry));
+        let expect = entry.expect.as_deref().unwrap_or("facts");
+        match (&entry.password, result) {
+            (Some(_), result) => {
+                assert_eq!(result, Err(ExtractError::PasswordNeeded), "{}", entry.file)
+            }
+            (None, Err(error)) => assert!(expect.contains("error"), "{}: {error}", entry.file),
+            (None, Ok(extraction)) if expect.starts_with("no text") => {
+                let missing = |page: &parser::extract::ExtractedPage| {
+                    page.record.method == ReadMethod::Missing && page.record.error.is_some()
+                };
+                assert!(
+                    extraction.pages.iter().all(missing),
+                    "{}: {extraction:?}",
+                    entry.file
+                );
+            }
+            (None, Ok(extraction)) => assert!(!extraction.pages.is_empty(), "{}", entry.file),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Question {
+    sources: Vec<String>,
+    #[serde(default)]
+    evidence: Vec<String>,
+}
+
+/// Reports of hundreds of pages among them, within the limits that users have.
+#[tokio::test]
+async fn evidence_stands_on_the_page_that_would_be_cited() {
+    let Some(folder) = corpus("folder") else {
+        return;
+    };
+    let mut plan = Settings::default().plan().unwrap();
+    plan.program = env!("CARGO_BIN_EXE_ibid-parser").into();
+    let pool = pool(plan);
+    let questions =
+        std::fs::read_to_string(folder.with_file_name("folder-questions.jsonl")).unwrap();
+    let mut checked = 0;
+    for line in questions.lines() {
+        let question: Question = serde_json::from_str(line).unwrap();
+        for (source, evidence) in question.sources.iter().zip(&question.evidence) {
+            let (file, page) = source.split_once('#').unwrap_or((source, "1"));
+            let format = match Path::new(file)
+                .extension()
+                .and_then(|extension| extension.to_str())
+            {
+                Some("pdf") => Format::Pdf,
+                Some("md") => Format::Markdown,
+                Some("txt") => Format::Text,
+                _ => continue,
+            };
+            let bytes = std::fs::read(folder.join(file)).unwrap();
+            let extraction = extract(&pool, format, file, &bytes).await.unwrap();
+            let page = &extraction.pages[page.parse::<usize>().unwrap() - 1];
+            assert!(
+                squeeze(&page.markdown).contains(&squeeze(evidence)),
+                "{source}: {evidence}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked >= 18, "{checked}");
+}

@@ -1,0 +1,12 @@
+//! The parser over real files and real processes.
+
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod support;

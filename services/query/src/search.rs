@@ -1,0 +1,188 @@
+//! From a question to fused passages.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use shared::contract::{ChunkId, ErrorBody, Hit, Hits, Passage, Question, SearchReply, Timings};
+
+use crate::engines::{Engines, Wanted};
+use crate::error::QuestionError;
+use crate::fusion::fuse;
+use crate::label::label;
+use crate::settings::Settings;
+
+/// Most bytes of a question.
+const MOST_BYTES: usize = 8 * 1024;
+/// Most passages in a reply.
+const MOST_PASSAGES: u32 = 100;
+/// Each engine is asked for four times the passages wanted, and no fewer than this: a passage
+/// that both find at rank 15 beats one that only one finds at rank 1.
+const LEAST_CANDIDATES: u32 = 20;
+
+/// A question that may be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    passages: usize,
+    weight: f32,
+    wanted: Wanted,
+}
+
+impl Plan {
+    /// Checks `question` and fills in what it leaves to the settings.
+    pub(crate) fn of(question: &Question, settings: &Settings) -> Result<Self, QuestionError> {
+        let text = question.text.trim();
+        let bytes = question.text.len();
+        let k = if question.k == 0 {
+            settings.passages.max(1)
+        } else {
+            question.k
+        };
+        let weight = question.semantic_weight.unwrap_or(settings.semantic_weight);
+        if text.is_empty() {
+            return Err(QuestionError::Empty);
+        }
+        if bytes > MOST_BYTES {
+            return Err(QuestionError::TooLong {
+                bytes,
+                most: MOST_BYTES,
+            });
+        }
+        if k > MOST_PASSAGES {
+            return Err(QuestionError::TooMany {
+                k,
+                most: MOST_PASSAGES,
+            });
+        }
+        if !(0.0..=1.0).contains(&weight) {
+            return Err(QuestionError::Weight { weight });
+        }
+        Ok(Self {
+            passages: k as usize,
+            weight,
+            wanted: Wanted {
+                text: text.to_owned(),
+                k: (4 * k).max(LEAST_CANDIDATES),
+                filter: question.filter.clone(),
+            },
+        })
+    }
+}
+
+/// Asks both engines at once and fuses what they find. When one of them fails the other's results
+/// come with a note.
+///
+/// # Errors
+/// [`ErrorBody`] for a question that may not be asked, or when no engine asked has answered.
+pub async fn search(
+    engines: &dyn Engines,
+    question: &Question,
+    settings: &Settings,
+) -> Result<SearchReply, ErrorBody> {
+    let started = Instant::now();
+    let plan = Plan::of(question, settings)?;
+    let mut timings = Timings::default();
+    let (by_words, by_meaning) = tokio::join!(keyword(engines, &plan), vector(engines, &plan));
+    timings.keyword_ms = by_words.took_ms;
+    timings.vector_ms = by_meaning.took_ms;
+    timings.embed_ms = by_meaning.embed_ms;
+    let mut notes = Vec::new();
+    let (by_words, by_meaning) = match (by_words.outcome, by_meaning.outcome) {
+        (Ok(words), Ok(meaning)) => (words, meaning),
+        (Ok(words), Err(error)) if plan.weight < 1.0 => {
+            notes.push(format!("found by keywords only: {}", error.message));
+            (words, Hits::default())
+        }
+        (Err(error), Ok(meaning)) if plan.weight > 0.0 => {
+            notes.push(format!("found by meaning only: {}", error.message));
+            (Hits::default(), meaning)
+        }
+        (Err(error), _) | (_, Err(error)) => return Err(error),
+    };
+    let fusing = Instant::now();
+    let passages = passages(&plan, by_words.hits, by_meaning.hits);
+    timings.fuse_ms = millis(fusing);
+    timings.total_ms = millis(started);
+    Ok(SearchReply {
+        passages,
+        timings,
+        notes,
+    })
+}
+
+/// What came of asking one engine; an engine without weight is not asked and finds nothing.
+struct Asked {
+    outcome: Result<Hits, ErrorBody>,
+    took_ms: f64,
+    embed_ms: f64,
+}
+
+async fn keyword(engines: &dyn Engines, plan: &Plan) -> Asked {
+    let started = Instant::now();
+    let outcome = if plan.weight < 1.0 {
+        engines.keyword(&plan.wanted).await
+    } else {
+        Ok(Hits::default())
+    };
+    Asked {
+        outcome,
+        took_ms: millis(started),
+        embed_ms: 0.0,
+    }
+}
+
+async fn vector(engines: &dyn Engines, plan: &Plan) -> Asked {
+    if plan.weight <= 0.0 {
+        return Asked {
+            outcome: Ok(Hits::default()),
+            took_ms: 0.0,
+            embed_ms: 0.0,
+        };
+    }
+    let started = Instant::now();
+    let embedded = engines.embed(&plan.wanted.text).await;
+    let embed_ms = millis(started);
+    let started = Instant::now();
+    let outcome = match embedded {
+        Ok(query) => engines.vector(&plan.wanted, query).await,
+        Err(error) => Err(error),
+    };
+    Asked {
+        outcome,
+        took_ms: millis(started),
+        embed_ms,
+    }
+}
+
+/// The best passages of both lists.
+fn passages(plan: &Plan, by_words: Vec<Hit>, by_meaning: Vec<Hit>) -> Vec<Passage> {
+    let ids = |hits: &[Hit]| {
+        hits.iter()
+            .map(|hit| hit.chunk_id.clone())
+            .collect::<Vec<ChunkId>>()
+    };
+    let fused = fuse(&ids(&by_words), &ids(&by_meaning), plan.weight);
+    let mut hits: HashMap<ChunkId, Hit> = HashMap::new();
+    for hit in by_words.into_iter().chain(by_meaning) {
+        hits.entry(hit.chunk_id.clone()).or_insert(hit);
+    }
+    fused
+        .into_iter()
+        .take(plan.passages)
+        .filter_map(|fused| {
+            let hit = Hit {
+                score: fused.score,
+                ..hits.remove(&fused.chunk_id)?
+            };
+            Some(Passage {
+                label: label(&hit),
+                hit,
+                keyword_rank: fused.keyword_rank,
+                vector_rank: fused.vector_rank,
+            })
+        })
+        .collect()
+}
+
+fn millis(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1_000.0
+}

@@ -1,0 +1,51 @@
+//! What can be set. Section `query`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of the query service.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Passages in a reply when the question does not say.
+    pub passages: u32,
+    /// Weight of the vector results, 0 to 1, when the question does not say.
+    pub semantic_weight: f32,
+    /// How long the keyword engine may take, in milliseconds.
+    pub keyword_deadline_ms: u64,
+    /// How long embedding the question may take, in milliseconds; during ingestion it waits for
+    /// the batch in hand.
+    pub embed_deadline_ms: u64,
+    /// How long the vector engine may take, in milliseconds.
+    pub vector_deadline_ms: u64,
+    /// Questions worked on at once; more are refused as busy.
+    pub questions_in_flight: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            passages: 5,
+            semantic_weight: 0.5,
+            keyword_deadline_ms: 3_000,
+            embed_deadline_ms: 5_000,
+            vector_deadline_ms: 3_000,
+            questions_in_flight: 32,
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn keyword_deadline(&self) -> Duration {
+        Duration::from_millis(self.keyword_deadline_ms)
+    }
+
+    pub(crate) fn embed_deadline(&self) -> Duration {
+        Duration::from_millis(self.embed_deadline_ms)
+    }
+
+    pub(crate) fn vector_deadline(&self) -> Duration {
+        Duration::from_millis(self.vector_deadline_ms)
+    }
+}

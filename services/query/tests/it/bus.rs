@@ -1,0 +1,206 @@
+//! The service over a real nats-server, between a caller and engines.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use query::{BusEngines, Responder, Settings};
+use shared::blobs::Blobs;
+use shared::bus::{Bus, BusSettings};
+use shared::contract::subject::call;
+use shared::contract::{
+    AnswerEvent, EmbedQuery, ErrorBody, ErrorCode, Hits, KeywordSearch, QueryVector, SearchReply,
+    Vector, VectorSearch,
+};
+use shared::service::{Drain, Service};
+use shared::settings::{Network, assets_dir};
+
+use crate::support::{hit, question};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A nats-server of this test's own, ended when dropped.
+struct Server {
+    child: Child,
+    url: String,
+    folder: tempfile::TempDir,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = assets_dir().join("nats-server/nats-server");
+        assert!(
+            program.is_file(),
+            "no nats-server; `cargo xtask test` or `ibid setup` fetches it"
+        );
+        let child = Command::new(program)
+            .args(["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir"])
+            .arg(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let ports = folder
+            .path()
+            .join(format!("nats-server_{}.ports", child.id()));
+        let started = Instant::now();
+        let url = loop {
+            let told = std::fs::read_to_string(&ports)
+                .ok()
+                .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+            if let Some(url) = told.as_ref().and_then(|ports| ports["nats"][0].as_str()) {
+                break url.to_owned();
+            }
+            assert!(
+                started.elapsed() < LIMIT,
+                "nats-server did not tell its port"
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        Self { child, url, folder }
+    }
+
+    async fn bus(&self) -> Bus {
+        let settings = BusSettings {
+            url: self.url.clone(),
+            ..BusSettings::default()
+        };
+        Bus::connect(&settings, &Network::default(), "test")
+            .await
+            .unwrap()
+    }
+
+    /// The query service, answering.
+    async fn query(&self, drain: &Drain) -> Service {
+        let blobs = Blobs::open(self.folder.path()).unwrap();
+        let bus = self.bus().await;
+        let service = Service::assemble("query", bus, blobs, drain.clone(), None)
+            .await
+            .unwrap();
+        let settings = Settings {
+            vector_deadline_ms: 200,
+            ..Settings::default()
+        };
+        let engines = BusEngines::new(service.bus.clone(), settings.clone());
+        Responder::new(Box::new(engines), settings)
+            .start(&service)
+            .await
+            .unwrap();
+        service
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Answers keyword searches, and vector searches after `pause`.
+async fn engines(bus: &Bus, drain: &Drain, pause: Duration) {
+    let keyword = |request: KeywordSearch| async move {
+        let hits = vec![hit(
+            1,
+            &format!("{} are paid within 14 days.", request.text),
+        )];
+        Ok::<_, ErrorBody>(Hits { hits, took_ms: 0.0 })
+    };
+    bus.respond((call::SEARCH_KEYWORD, "test"), 4, drain, keyword)
+        .await
+        .unwrap();
+    let embed = |request: EmbedQuery| async move {
+        let model = "test-fp32".parse().unwrap();
+        Ok::<_, ErrorBody>(QueryVector {
+            model,
+            vector: Vector(vec![request.text.len() as f32]),
+        })
+    };
+    bus.respond((call::EMBED_QUERY, "test"), 4, drain, embed)
+        .await
+        .unwrap();
+    let vector = move |request: VectorSearch| async move {
+        assert_eq!(
+            request.vector,
+            Vector(vec![7.0]),
+            "the question's own vector"
+        );
+        tokio::time::sleep(pause).await;
+        Ok::<_, ErrorBody>(Hits {
+            hits: vec![hit(2, "Money goes back.")],
+            took_ms: 0.0,
+        })
+    };
+    bus.respond((call::SEARCH_VECTOR, "test"), 4, drain, vector)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn questions_are_answered_over_the_bus() {
+    let (server, drain) = (Server::start().await, Drain::new());
+    let service = server.query(&drain).await;
+    let bus = server.bus().await;
+    engines(&bus, &drain, Duration::ZERO).await;
+    service.bus.flush().await;
+    bus.flush().await;
+
+    let asked = question("Refunds");
+    let reply: SearchReply = bus.call(call::QUERY_SEARCH, &asked, LIMIT).await.unwrap();
+    let found: Vec<u32> = reply
+        .passages
+        .iter()
+        .map(|p| p.hit.chunk_id.index)
+        .collect();
+    assert_eq!((found.as_slice(), reply.notes.len()), (&[1, 2][..], 0));
+
+    let events = bus
+        .call_stream::<_, AnswerEvent>(call::QUERY_ASK, &asked, LIMIT)
+        .await
+        .unwrap();
+    let events: Vec<_> = events.map(Result::unwrap).collect().await;
+    assert!(
+        matches!(events.first(), Some(AnswerEvent::Sources { passages }) if passages.len() == 2)
+    );
+    assert!(
+        matches!(&events[1], AnswerEvent::Token { text } if text.starts_with("> Refunds are paid"))
+    );
+    assert!(matches!(
+        events.last(),
+        Some(AnswerEvent::Done { answered: true, .. })
+    ));
+
+    let refused = bus
+        .call::<_, SearchReply>(call::QUERY_SEARCH, &question(""), LIMIT)
+        .await;
+    assert_eq!(refused.unwrap_err().code, ErrorCode::BadRequest);
+}
+
+#[tokio::test]
+async fn a_slow_or_absent_engine_costs_its_results_only() {
+    let (server, drain) = (Server::start().await, Drain::new());
+    let service = server.query(&drain).await;
+    service.bus.flush().await;
+    let bus = server.bus().await;
+    let asked = question("Refunds");
+
+    let alone = bus
+        .call::<_, SearchReply>(call::QUERY_SEARCH, &asked, LIMIT)
+        .await;
+    assert_eq!(
+        alone.unwrap_err().code,
+        ErrorCode::Unavailable,
+        "no engine at all"
+    );
+
+    engines(&bus, &drain, LIMIT).await;
+    bus.flush().await;
+    let reply: SearchReply = bus.call(call::QUERY_SEARCH, &asked, LIMIT).await.unwrap();
+    assert_eq!(reply.passages.len(), 1);
+    assert!(
+        reply.notes[0].contains("did not answer within 200 ms"),
+        "{:?}",
+        reply.notes
+    );
+}

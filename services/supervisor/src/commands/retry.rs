@@ -1,0 +1,30 @@
+//! `ibid retry`.
+
+use std::process::ExitCode;
+
+use shared::contract::Retry;
+
+use super::{find_document, gateway};
+use crate::cli::RetryArgs;
+use crate::error::CommandResult;
+use crate::output::{self, count};
+
+/// Tries documents again.
+pub(super) async fn run(args: RetryArgs, json: bool) -> CommandResult {
+    let gateway = gateway()?;
+    let retry = match args.document {
+        None => Retry::AllFailed,
+        Some(wanted) => {
+            let all = find_document::all(&gateway, None).await?;
+            Retry::Document(find_document::one(&all, &wanted)?.id.clone())
+        }
+    };
+    let retried = gateway.retry(&retry).await?;
+    if json {
+        output::json(&retried)?;
+    } else {
+        let text = count(retried.documents.len() as u64, "document");
+        output::line(format!("{text} queued again; `ibid list` shows how far they are"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

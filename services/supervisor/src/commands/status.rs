@@ -1,0 +1,115 @@
+//! `ibid status`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::json;
+use shared::contract::{CatalogStatus, Health};
+
+use crate::client::Gateway;
+use crate::error::{CommandResult, Complaint};
+use crate::intake::clock;
+use crate::memory;
+use crate::output::{self, count, style, thousands};
+
+/// Shows services, documents and the memory of the whole process tree.
+pub(super) async fn run(json: bool) -> CommandResult {
+    let (gateway, endpoint) = Gateway::find(&shared::settings::data_dir())?;
+    let status = gateway.status().await?;
+    let proc = Path::new("/proc");
+    let tree = memory::tree(proc, endpoint.pid);
+    if json {
+        output::json(&json!({
+            "url": endpoint.url,
+            "services": status.services,
+            "catalog": status.catalog,
+            "error": status.error,
+            "memory": { "total_mib": memory::total_mib(&tree), "processes": tree },
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::line(format!("page      {}", endpoint.url))?;
+    match (&status.catalog, &status.error) {
+        (Some(told), _) => catalog(told)?,
+        (None, Some(error)) => output::line(style().yellow().apply_to(error))?,
+        (None, None) => output::line(style().yellow().apply_to("the catalog does not answer"))?,
+    }
+    output::line("")?;
+    services(&status.services, proc)?;
+    output::line("")?;
+    output::line(format!(
+        "memory    {} MiB (PSS of {} processes)",
+        thousands(memory::total_mib(&tree)),
+        tree.len()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
+    let n = &catalog.documents;
+    let states = [
+        (n.ready, "ready"),
+        (n.partial, "partial"),
+        (n.failed, "failed"),
+        (n.queued, "queued"),
+        (n.working, "in work"),
+    ];
+    let states = states.iter().filter(|(n, _)| *n > 0);
+    let states: Vec<_> = states.map(|(n, state)| format!("{} {state}", thousands(*n))).collect();
+    let states = if states.is_empty() { "none".to_owned() } else { states.join(", ") };
+    output::line(format!("documents {states}"))?;
+    output::line(format!(
+        "content   {}, {}, {}",
+        count(catalog.pages, "page"),
+        count(catalog.chunks, "chunk"),
+        count(catalog.tokens, "token")
+    ))?;
+    let collections = catalog.collections.iter();
+    let collections: Vec<_> =
+        collections.map(|(name, n)| format!("{name} ({})", thousands(*n))).collect();
+    if !collections.is_empty() {
+        output::line(format!("in        {}", collections.join(", ")))?;
+    }
+    for (engine, name, sequence) in [
+        ("keywords", &catalog.keyword_engine, catalog.keyword_sequence),
+        ("vectors", &catalog.vector_engine, catalog.vector_sequence),
+    ] {
+        let behind = catalog.sequence.saturating_sub(sequence);
+        let text = if behind == 0 {
+            "up to date".to_owned()
+        } else {
+            format!("{} behind", count(behind, "change"))
+        };
+        output::line(format!("{engine:<9} {name}, {text}"))?;
+    }
+    if catalog.dead_letters > 0 {
+        let letters = count(catalog.dead_letters, "dead letter");
+        let text = format!("{letters}; `ibid list --state failed` names them");
+        output::line(style().yellow().apply_to(text))?;
+    }
+    Ok(())
+}
+
+fn services(services: &[Health], proc: &Path) -> Result<(), Complaint> {
+    let mut rows =
+        vec![["service", "state", "in hand", "up", "memory", "notes"].map(str::to_owned).to_vec()];
+    for service in services {
+        let state = if service.ready {
+            style().green().apply_to("ready")
+        } else {
+            style().yellow().apply_to("starting")
+        };
+        // Its own children included.
+        let memory = memory::total_mib(&memory::tree(proc, service.pid));
+        rows.push(vec![
+            service.service.clone(),
+            state.to_string(),
+            thousands(service.in_flight.into()),
+            clock(Duration::from_millis(service.uptime_ms)),
+            format!("{memory} MiB"),
+            service.notes.join("; "),
+        ]);
+    }
+    Ok(output::table(&rows)?)
+}

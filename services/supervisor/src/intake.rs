@@ -1,0 +1,75 @@
+//! Taking files and folders in: find them, send them, wait until they can be searched.
+
+mod meter;
+pub mod report;
+mod send;
+mod wait;
+pub mod walk;
+
+use std::path::PathBuf;
+
+use shared::contract::{Admitted, CollectionName, DocumentView, ErrorBody};
+use tokio::time::Instant;
+
+use crate::client::Gateway;
+use crate::error::Complaint;
+use crate::screen::Screen;
+
+pub use meter::clock;
+pub use report::Report;
+pub use walk::Found;
+
+/// What to take in.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where they go.
+    pub collection: CollectionName,
+    /// Do all work again.
+    pub force: bool,
+    /// Return only when all can be searched.
+    pub wait: bool,
+}
+
+/// A file on its way.
+#[derive(Debug)]
+pub struct Taken {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// How much there is to do, in bytes of plain text.
+    pub work: u64,
+    /// What the gateway said to it.
+    pub admitted: Result<Admitted, ErrorBody>,
+    /// How it ended; `None` when nobody waited.
+    pub view: Option<DocumentView>,
+}
+
+/// Looks for files under `paths`.
+///
+/// # Errors
+/// When a path is not there.
+pub async fn find(paths: Vec<PathBuf>) -> Result<Found, Complaint> {
+    tokio::task::spawn_blocking(move || walk::find(&paths)).await.map_err(|error| {
+        Complaint::new(format!("the search for files broke: {error}"), "try again")
+    })?
+}
+
+/// Takes everything in that was found.
+///
+/// # Errors
+/// When the gateway is gone for longer than a restart takes; what went wrong with single files
+/// is in the report.
+pub async fn run(
+    gateway: &Gateway,
+    request: Request,
+    found: Found,
+    screen: &Screen,
+) -> Result<Report, Complaint> {
+    let started = Instant::now();
+    let mut meter = meter::Meter::new(screen, &found.files);
+    let mut taken = send::all(gateway, &request, &found.files, &mut meter).await?;
+    if request.wait {
+        wait::until_final(gateway, &request.collection, &mut taken, &mut meter).await?;
+    }
+    meter.finish();
+    Ok(Report::new(taken, found, started.elapsed(), request.wait))
+}

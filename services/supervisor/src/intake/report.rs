@@ -1,0 +1,317 @@
+//! What became of the files, for people and for programs.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use shared::contract::{DocumentId, DocumentState, ErrorBody, Outcome};
+
+use super::Taken;
+use super::walk::Found;
+use crate::output::{count, thousands};
+
+/// Paths named per kind of file that is not read.
+const NAMED: usize = 5;
+
+/// The outcome of one `add`.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// What happened to all files, counted.
+    pub counts: Counts,
+    /// Pages of the documents that are searchable.
+    pub pages: u64,
+    /// Their chunks.
+    pub chunks: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Every file that was handed over.
+    pub documents: Vec<Line>,
+    /// Files of each kind that is not read.
+    pub unsupported: Vec<Unsupported>,
+    /// Files that could not be read at all.
+    pub unreadable: Vec<Trouble>,
+    /// Whether it was waited for the end.
+    pub waited: bool,
+    #[serde(skip)]
+    refused: usize,
+}
+
+/// Files by what happened to them.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Seen for the first time.
+    pub new: u64,
+    /// Known, with other bytes or forced.
+    pub changed: u64,
+    /// Already indexed, skipped.
+    pub unchanged: u64,
+    /// Searchable, some pages missing.
+    pub partial: u64,
+    /// Not searchable.
+    pub failed: u64,
+}
+
+/// One file that was handed over.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    /// The file.
+    pub path: PathBuf,
+    /// The document it became.
+    pub id: Option<DocumentId>,
+    /// What the admission led to.
+    pub outcome: Option<Outcome>,
+    /// How it ended.
+    pub state: Option<DocumentState>,
+    /// Pages that could not be read.
+    pub missing_pages: Vec<u32>,
+    /// Why it failed, or is partial.
+    pub error: Option<ErrorBody>,
+}
+
+/// Files of a kind that is not read.
+#[derive(Debug, Serialize)]
+pub struct Unsupported {
+    /// Such as `HTML`.
+    pub kind: String,
+    /// The files.
+    pub paths: Vec<PathBuf>,
+}
+
+/// A file that could not be read.
+#[derive(Debug, Serialize)]
+pub struct Trouble {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl Report {
+    /// Sums up.
+    pub fn new(taken: Vec<Taken>, found: Found, took: Duration, waited: bool) -> Self {
+        let mut report = Self {
+            counts: Counts::default(),
+            pages: 0,
+            chunks: 0,
+            seconds: took.as_secs_f64(),
+            documents: Vec::new(),
+            unsupported: Vec::new(),
+            unreadable: Vec::new(),
+            waited,
+            refused: found.refused.len(),
+        };
+        for file in taken {
+            report.take(file);
+        }
+        let kinds = found.unsupported.into_iter();
+        report.unsupported = kinds.map(|(kind, paths)| Unsupported { kind, paths }).collect();
+        let troubles = found.unreadable.into_iter();
+        report.unreadable = troubles.map(|(path, reason)| Trouble { path, reason }).collect();
+        report
+    }
+
+    fn take(&mut self, file: Taken) {
+        let state = file.view.as_ref().map(|view| view.state);
+        match (&file.admitted, state) {
+            (Err(_), _) | (_, Some(DocumentState::Failed)) => self.counts.failed += 1,
+            (_, Some(DocumentState::Partial)) => self.counts.partial += 1,
+            (Ok(admitted), _) => match admitted.outcome {
+                Outcome::New => self.counts.new += 1,
+                Outcome::Changed => self.counts.changed += 1,
+                Outcome::Unchanged => self.counts.unchanged += 1,
+            },
+        }
+        if let Some(view) = file.view.as_ref().filter(|view| view.searchable) {
+            self.pages += u64::from(view.pages);
+            self.chunks += u64::from(view.chunks);
+        }
+        let (missing_pages, said) =
+            file.view.map(|view| (view.missing_pages, view.error)).unwrap_or_default();
+        let (admitted, refused) = match file.admitted {
+            Ok(admitted) => (Some(admitted), None),
+            Err(error) => (None, Some(error)),
+        };
+        self.documents.push(Line {
+            path: file.path,
+            id: admitted.as_ref().map(|admitted| admitted.document_id.clone()),
+            outcome: admitted.as_ref().map(|admitted| admitted.outcome),
+            state,
+            missing_pages,
+            error: refused.or(said),
+        });
+    }
+
+    /// Whether every file that was asked for is searchable, or on its way.
+    pub fn is_good(&self) -> bool {
+        self.counts.failed == 0 && self.unreadable.is_empty() && self.refused == 0
+    }
+
+    /// Tells it to people, line by line.
+    ///
+    /// # Errors
+    /// When `line` fails.
+    pub fn tell(&self, mut line: impl FnMut(String) -> io::Result<()>) -> io::Result<()> {
+        line(self.headline())?;
+        for document in &self.documents {
+            if let Some(text) = trouble_of(document) {
+                line(text)?;
+            }
+        }
+        for trouble in &self.unreadable {
+            line(format!("not readable: {}: {}", trouble.path.display(), trouble.reason))?;
+        }
+        for kind in &self.unsupported {
+            let names: Vec<_> = kind.paths.iter().take(NAMED).map(|path| name(path)).collect();
+            let more = kind.paths.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
+            let files = count(kind.paths.len() as u64, "file");
+            line(format!("not read: {files}, {}: {}{more}", kind.kind, names.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    fn headline(&self) -> String {
+        let c = self.counts;
+        let mut parts = Vec::new();
+        for (n, what) in [
+            (c.new, "new"),
+            (c.changed, "changed"),
+            (c.partial, "partial"),
+            (c.failed, "failed"),
+            (c.unchanged, "already indexed, skipped"),
+        ] {
+            if n > 0 {
+                parts.push(format!("{} {what}", thousands(n)));
+            }
+        }
+        if parts.is_empty() {
+            return "no documents to add".to_owned();
+        }
+        let parts = parts.join(", ");
+        if !self.waited {
+            return format!("handed over: {parts}; `ibid list` shows how far they are");
+        }
+        let searchable = c.new + c.changed + c.unchanged + c.partial;
+        format!(
+            "{} searchable ({}, {}) in {:.1} s: {parts}",
+            count(searchable, "document"),
+            count(self.pages, "page"),
+            count(self.chunks, "chunk"),
+            self.seconds
+        )
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn trouble_of(document: &Line) -> Option<String> {
+    let path = document.path.display();
+    let remedy = document.error.as_ref().map(|error| format!("{}; {}", error.message, error.remedy));
+    if document.state == Some(DocumentState::Partial) {
+        let pages: Vec<_> = document.missing_pages.iter().map(u32::to_string).collect();
+        let why = remedy.unwrap_or_else(|| {
+            "these pages have no text that could be read; see `ibid list --state partial`".to_owned()
+        });
+        return Some(format!("partial: {path}: without page {}: {why}", pages.join(", ")));
+    }
+    let failed = document.outcome.is_none() || document.state == Some(DocumentState::Failed);
+    failed.then(|| {
+        let why = remedy.unwrap_or_else(|| "no reason was given; try `ibid retry`".to_owned());
+        format!("failed: {path}: {why}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::contract::{
+        Admitted, CollectionName, ErrorCode, FileHash, Generation, Sha256Hex,
+    };
+    use shared::format::Format;
+
+    fn taken(path: &str, outcome: Outcome, state: Option<DocumentState>) -> Taken {
+        let id = DocumentId::generate();
+        let content = Sha256Hex::of(path.as_bytes());
+        let view = state.map(|state| shared::contract::DocumentView {
+            id: id.clone(),
+            generation: Generation(1),
+            collection: CollectionName::default(),
+            path: path.to_owned(),
+            name: path.to_owned(),
+            format: Format::Text,
+            bytes: 1,
+            file_hash: FileHash::of(&content, Format::Text),
+            content,
+            state,
+            searchable: state != DocumentState::Failed,
+            pages: 2,
+            missing_pages: if state == DocumentState::Partial { vec![2, 5] } else { Vec::new() },
+            chunks: 3,
+            tokens: 30,
+            error: (state == DocumentState::Failed)
+                .then(|| ErrorBody::new(ErrorCode::Damaged, "it is damaged", "repair it")),
+            added_ms: 0,
+            indexed_ms: None,
+            page_ledger: Vec::new(),
+        });
+        let admitted = Ok(Admitted { document_id: id, generation: Generation(1), outcome });
+        Taken { path: path.into(), work: 1, admitted, view }
+    }
+
+    fn told(report: &Report) -> String {
+        let mut text = String::new();
+        report
+            .tell(|line| {
+                text += &line;
+                text.push('\n');
+                Ok(())
+            })
+            .unwrap();
+        text
+    }
+
+    #[test]
+    fn every_file_is_accounted_for() {
+        let refused = ErrorBody::new(ErrorCode::TooLarge, "it is too large", "split it");
+        let files = vec![
+            taken("/a", Outcome::New, Some(DocumentState::Ready)),
+            taken("/b", Outcome::Unchanged, Some(DocumentState::Ready)),
+            taken("/c", Outcome::Changed, Some(DocumentState::Partial)),
+            taken("/d", Outcome::New, Some(DocumentState::Failed)),
+            Taken { path: "/e".into(), work: 1, admitted: Err(refused), view: None },
+        ];
+        let mut found = Found::default();
+        found.unsupported.insert("HTML".to_owned(), (0..7).map(|n| format!("/x/{n}.html").into()).collect());
+        found.unreadable.push(("/locked".into(), "permission denied".to_owned()));
+        let report = Report::new(files, found, Duration::from_millis(1234), true);
+        let counts = Counts { new: 1, changed: 0, unchanged: 1, partial: 1, failed: 2 };
+        assert_eq!(report.counts, counts);
+        assert!(!report.is_good());
+        assert_eq!(
+            told(&report),
+            "3 documents searchable (6 pages, 9 chunks) in 1.2 s: 1 new, 1 partial, 2 failed, \
+             1 already indexed, skipped\n\
+             partial: /c: without page 2, 5: these pages have no text that could be read; see \
+             `ibid list --state partial`\n\
+             failed: /d: it is damaged; repair it\n\
+             failed: /e: it is too large; split it\n\
+             not readable: /locked: permission denied\n\
+             not read: 7 files, HTML: 0.html, 1.html, 2.html, 3.html, 4.html and 2 more\n"
+        );
+    }
+
+    #[test]
+    fn kinds_that_are_not_read_are_no_failure_unless_they_were_named() {
+        let mut found = Found::default();
+        found.unsupported.insert("HTML".to_owned(), vec!["/x.html".into()]);
+        assert!(Report::new(Vec::new(), found, Duration::ZERO, true).is_good());
+        let found = Found { refused: vec!["/x.html".into()], ..Found::default() };
+        assert!(!Report::new(Vec::new(), found, Duration::ZERO, true).is_good());
+        let files = vec![taken("/a", Outcome::New, None)];
+        let report = Report::new(files, Found::default(), Duration::ZERO, false);
+        assert_eq!(told(&report), "handed over: 1 new; `ibid list` shows how far they are\n");
+    }
+}
