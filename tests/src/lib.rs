@@ -1,1 +1,10 @@
-//! Support for the system tests.
+//! Support for the system tests: the real program on real parts, the documents it is fed, and
+//! the comparisons that judge it.
+
+pub mod beir;
+pub mod corpus;
+pub mod dump;
+pub mod harness;
+pub mod pdf;
+pub mod samples;
+pub mod workspace;

@@ -32,7 +32,9 @@ const QUESTION: &str = "what is the drag of a flat plate at supersonic speed?";
 fn main() -> anyhow::Result<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     let corpus = arguments.next().context("name a JSON Lines file")?;
-    let most = arguments.next().map_or(Ok(150_000), |tokens| tokens.parse())?;
+    let most = arguments
+        .next()
+        .map_or(Ok(150_000), |tokens| tokens.parse())?;
 
     let settings = Settings::default();
     let named: shared::settings::Model = shared::settings::load("model")?;
@@ -40,14 +42,23 @@ fn main() -> anyhow::Result<ExitCode> {
     let model = Arc::new(Model::open(&named.folder(), named.precision)?);
     let texts = read(&corpus, &model, most)?;
     let tokens: usize = texts.iter().map(Vec::len).sum();
-    println!("{} texts, {tokens} tokens, {} threads", texts.len(), settings.threads());
+    println!(
+        "{} texts, {tokens} tokens, {} threads",
+        texts.len(),
+        settings.threads()
+    );
 
     let mut session = default_session(&runtime, &model, settings.threads())?;
     let start = |name, nice| {
         let (runtime, model) = (runtime.clone(), Arc::clone(&model));
         let threads = settings.threads();
         let batch_time = settings.batch_time();
-        let options = SchedulerOptions { name, nice, batch_time, texts: CALLERS * CHUNKS };
+        let options = SchedulerOptions {
+            name,
+            nice,
+            batch_time,
+            texts: CALLERS * CHUNKS,
+        };
         Scheduler::start(options, move || {
             OnnxEncoder::open(&runtime, model, SessionOptions { threads })
         })
@@ -62,15 +73,26 @@ fn main() -> anyhow::Result<ExitCode> {
     direct(&mut session, sample.iter().map(|ids| vec![*ids]))?;
     let took = direct(&mut session, sample.iter().map(|ids| vec![*ids]))?;
     let budget = sampled as f64 / took.as_secs_f64() * settings.batch_time().as_secs_f64();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundreds")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "some hundreds"
+    )]
     let batches = sorted_batches(&texts, budget as usize);
-    println!("direct: {} batches of at most {budget:.0} tokens", batches.len());
+    println!(
+        "direct: {} batches of at most {budget:.0} tokens",
+        batches.len()
+    );
 
     let (mut directly, mut scheduled) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         directly.push(speed(direct(&mut session, batches.iter().cloned())?));
         scheduled.push(speed(tokio.block_on(through(&scheduler, &texts))?));
-        println!("direct {:.0}, scheduled {:.0} tokens/s", last(&directly), last(&scheduled));
+        println!(
+            "direct {:.0}, scheduled {:.0} tokens/s",
+            last(&directly),
+            last(&scheduled)
+        );
     }
     let (directly, scheduled) = (median(directly), median(scheduled));
     let ratio = scheduled / directly;
@@ -103,16 +125,33 @@ fn main() -> anyhow::Result<ExitCode> {
     })?;
     for (name, times) in [("idle", &mut idle), ("under load", &mut busy)] {
         times.sort_by(f64::total_cmp);
-        let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
-        println!("question {name}: median {:.1} ms, 95 % {:.1} ms, {} asked", at(50), at(95), times.len());
+        let at = |part: usize| {
+            times
+                .get(times.len() * part / 100)
+                .copied()
+                .unwrap_or_default()
+        };
+        println!(
+            "question {name}: median {:.1} ms, 95 % {:.1} ms, {} asked",
+            at(50),
+            at(95),
+            times.len()
+        );
     }
-    Ok(if ratio < GOAL { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if ratio < GOAL {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn read(path: &str, model: &Model, most: usize) -> anyhow::Result<Vec<TokenIds>> {
     let mut texts = Vec::new();
     let mut tokens = 0;
-    for line in fs::read_to_string(path).with_context(|| format!("cannot read `{path}`"))?.lines() {
+    for line in fs::read_to_string(path)
+        .with_context(|| format!("cannot read `{path}`"))?
+        .lines()
+    {
         let line: Value = serde_json::from_str(line)?;
         let text = line.get("text").and_then(Value::as_str).unwrap_or_default();
         let mut ids = model.tokens.document(text)?;
@@ -158,15 +197,24 @@ fn direct<'a>(
         let padded = |value: fn(u32) -> i64| -> Vec<i64> {
             let row = |ids: &&TokenIds| {
                 let padding = std::iter::repeat_n(0, longest - ids.len());
-                ids.iter().map(|id| value(*id)).chain(padding).collect::<Vec<_>>()
+                ids.iter()
+                    .map(|id| value(*id))
+                    .chain(padding)
+                    .collect::<Vec<_>>()
             };
             batch.iter().flat_map(row).collect()
         };
         let (ids, mask) = (padded(i64::from), padded(|_| 1));
         let shape = [batch.len(), longest];
         session.run(vec![
-            (Cow::from("input_ids"), TensorRef::from_array_view((shape, ids.as_slice()))?),
-            (Cow::from("attention_mask"), TensorRef::from_array_view((shape, mask.as_slice()))?),
+            (
+                Cow::from("input_ids"),
+                TensorRef::from_array_view((shape, ids.as_slice()))?,
+            ),
+            (
+                Cow::from("attention_mask"),
+                TensorRef::from_array_view((shape, mask.as_slice()))?,
+            ),
         ])?;
     }
     Ok(start.elapsed())
@@ -183,7 +231,9 @@ async fn through(scheduler: &Arc<Scheduler>, texts: &[TokenIds]) -> anyhow::Resu
             tokio::spawn(async move {
                 loop {
                     let message = receiver.lock().await.recv().await;
-                    let Some(message) = message else { return anyhow::Ok(()) };
+                    let Some(message) = message else {
+                        return anyhow::Ok(());
+                    };
                     scheduler.encode(message).await?;
                 }
             })

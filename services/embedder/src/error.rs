@@ -14,21 +14,45 @@ pub enum ImportError {
     #[error("cannot write `{path}`")]
     Write { path: PathBuf, source: io::Error },
     #[error("`{path}` is not the JSON that a sentence-transformers folder has there")]
-    Json { path: PathBuf, source: serde_json::Error },
+    Json {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
     #[error("`{path}` is not a safetensors file")]
-    Weights { path: PathBuf, source: safetensors::SafeTensorError },
+    Weights {
+        path: PathBuf,
+        source: safetensors::SafeTensorError,
+    },
     #[error("the weights have no tensor `{name}`; the folder is not of the BERT family")]
     MissingTensor { name: String },
     #[error("tensor `{name}` has shape {found:?} where `config.json` asks for {wanted:?}")]
-    Shape { name: String, found: Vec<usize>, wanted: Vec<usize> },
+    Shape {
+        name: String,
+        found: Vec<usize>,
+        wanted: Vec<usize>,
+    },
     #[error("{what} `{found}` is not supported; {remedy}")]
-    Unsupported { what: &'static str, found: String, remedy: &'static str },
-    #[error("`{name}` does not name a model; give the target folder a name of letters, digits, `.`, `_` or `-`")]
+    Unsupported {
+        what: &'static str,
+        found: String,
+        remedy: &'static str,
+    },
+    #[error(
+        "`{name}` does not name a model; give the target folder a name of letters, digits, `.`, `_` or `-`"
+    )]
     Name { name: String },
-    #[error("`{path}` is not a tokenizer; it must be a `tokenizer.json` of the Hugging Face format")]
-    Tokenizer { path: PathBuf, source: tokenizers::Error },
+    #[error(
+        "`{path}` is not a tokenizer; it must be a `tokenizer.json` of the Hugging Face format"
+    )]
+    Tokenizer {
+        path: PathBuf,
+        source: tokenizers::Error,
+    },
     #[error("the tokenizer fails on the document prompt `{prompt}`")]
-    Prompt { prompt: String, source: tokenizers::Error },
+    Prompt {
+        prompt: String,
+        source: tokenizers::Error,
+    },
 }
 
 impl ImportError {
@@ -46,16 +70,28 @@ impl ImportError {
 /// Why an imported model could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    #[error("cannot read `{path}`; run `ibid setup`, or `ibid model import` for a model of your own")]
+    #[error(
+        "cannot read `{path}`; run `ibid setup`, or `ibid model import` for a model of your own"
+    )]
     Read { path: PathBuf, source: io::Error },
     #[error("`{path}` is not a model card; import the model again with `ibid model import`")]
-    Card { path: PathBuf, source: serde_json::Error },
-    #[error("the folder of model `{model}` has no graph of that precision; set `model.precision` to the other")]
+    Card {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
+    #[error(
+        "the folder of model `{model}` has no graph of that precision; set `model.precision` to the other"
+    )]
     Precision { model: ModelId },
-    #[error("`{path}` is not the file that was imported; import the model again with `ibid model import`")]
+    #[error(
+        "`{path}` is not the file that was imported; import the model again with `ibid model import`"
+    )]
     Changed { path: PathBuf },
     #[error("`{path}` is not a tokenizer; import the model again with `ibid model import`")]
-    Tokenizer { path: PathBuf, source: tokenizers::Error },
+    Tokenizer {
+        path: PathBuf,
+        source: tokenizers::Error,
+    },
     #[error("the model card's name does not serve")]
     Name(#[from] SettingsError),
 }
@@ -66,7 +102,10 @@ pub enum EncodeError {
     #[error("cannot load ONNX Runtime from `{path}`: {reason}; run `ibid setup`")]
     Runtime { path: PathBuf, reason: String },
     #[error("onnx runtime failed while {doing}")]
-    Onnx { doing: &'static str, source: ort::Error },
+    Onnx {
+        doing: &'static str,
+        source: ort::Error,
+    },
     #[error("the graph `{path}` has no {what}; import the model again with `ibid model import`")]
     Graph { path: PathBuf, what: &'static str },
     #[error("the encoder gave {found} values where {wanted} belong")]

@@ -43,7 +43,10 @@ pub struct ImportReport {
 /// When files are missing or damaged, when the architecture is not one that is known to be
 /// computed right, or when writing fails; nothing is left behind then.
 pub fn import_model(dir: &Path, out: &Path) -> Result<ImportReport, ImportError> {
-    let name = out.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = out
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     if !is_model_name(&name) {
         return Err(ImportError::Name { name });
     }
@@ -57,7 +60,10 @@ pub fn import_model(dir: &Path, out: &Path) -> Result<ImportReport, ImportError>
     let made = write_model(&folder, &name, &work).and_then(|card| {
         replace(&work, out)?;
         sync_folder(parent)?;
-        Ok(ImportReport { card, folder: out.to_owned() })
+        Ok(ImportReport {
+            card,
+            folder: out.to_owned(),
+        })
     });
     if made.is_err() {
         // The error that stopped the import is the one to report.
@@ -70,7 +76,9 @@ pub fn import_model(dir: &Path, out: &Path) -> Result<ImportReport, ImportError>
 fn is_model_name(name: &str) -> bool {
     (1..=90).contains(&name.len())
         && !name.starts_with('.')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
 fn write_model(folder: &Folder, name: &str, work: &Path) -> Result<ModelCard, ImportError> {
@@ -106,7 +114,11 @@ fn write_model(folder: &Folder, name: &str, work: &Path) -> Result<ModelCard, Im
 /// Copies the graphs that the folder brings, under the names the embedder looks for.
 fn copy_onnx(folder: &Folder, work: &Path) -> Result<Vec<Written>, ImportError> {
     let onnx = folder.path.join("onnx");
-    let mut written = vec![copy(&onnx.join("model.onnx"), work, graph_file(Precision::Fp32))?];
+    let mut written = vec![copy(
+        &onnx.join("model.onnx"),
+        work,
+        graph_file(Precision::Fp32),
+    )?];
     // Weights beside a graph are found by the name that the graph gives, so they keep it.
     for data in ["model.onnx_data", "model.onnx.data"] {
         if onnx.join(data).is_file() {
@@ -115,7 +127,11 @@ fn copy_onnx(folder: &Folder, work: &Path) -> Result<Vec<Written>, ImportError> 
     }
     for quantised in ["model_int8.onnx", "model_quantized.onnx"] {
         if onnx.join(quantised).is_file() {
-            written.push(copy(&onnx.join(quantised), work, graph_file(Precision::Int8))?);
+            written.push(copy(
+                &onnx.join(quantised),
+                work,
+                graph_file(Precision::Int8),
+            )?);
             break;
         }
     }
@@ -131,7 +147,9 @@ fn copy(from: &Path, work: &Path, name: &str) -> Result<Written, ImportError> {
 }
 
 fn sync(file: &Path) -> Result<(), ImportError> {
-    File::open(file).and_then(|file| file.sync_all()).map_err(ImportError::write(file))
+    File::open(file)
+        .and_then(|file| file.sync_all())
+        .map_err(ImportError::write(file))
 }
 
 /// Makes the names in `folder` durable; their files have been synced before.

@@ -41,8 +41,12 @@ pub async fn run(service: Service, settings: Settings) -> anyhow::Result<()> {
         tokio::task::spawn_blocking(move || start(&named, &settings)).await??
     };
     responder::answer(&service, Arc::new(questions), settings.questions_in_flight).await?;
-    let options = ConsumeOptions { in_flight: settings.batches_in_flight };
-    let work = service.bus.consume(Arc::new(chunks), options, &service.drain, &service.health);
+    let options = ConsumeOptions {
+        in_flight: settings.batches_in_flight,
+    };
+    let work = service
+        .bus
+        .consume(Arc::new(chunks), options, &service.drain, &service.health);
     service.run_until_drained(vec![work]).await
 }
 
@@ -55,8 +59,15 @@ fn start(
     let model = Arc::new(Model::open(&named.folder(), named.precision)?);
     let start = |name, nice, texts| {
         let (runtime, model) = (runtime.clone(), Arc::clone(&model));
-        let options = SchedulerOptions { name, nice, batch_time: settings.batch_time(), texts };
-        let session = SessionOptions { threads: settings.threads() };
+        let options = SchedulerOptions {
+            name,
+            nice,
+            batch_time: settings.batch_time(),
+            texts,
+        };
+        let session = SessionOptions {
+            threads: settings.threads(),
+        };
         Scheduler::start(options, move || OnnxEncoder::open(&runtime, model, session))
     };
     let chunks = settings.batches_in_flight * shared::contract::ChunksMade::MAX_CHUNKS;

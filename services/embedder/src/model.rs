@@ -98,7 +98,9 @@ impl ModelCard {
     /// # Errors
     /// [`ModelError::Changed`] or [`ModelError::Read`] for the first file that is not right.
     pub fn verify(&self, folder: &Path) -> Result<(), ModelError> {
-        self.files.keys().try_for_each(|name| self.verify_file(folder, name))
+        self.files
+            .keys()
+            .try_for_each(|name| self.verify_file(folder, name))
     }
 
     fn verify_file(&self, folder: &Path, name: &str) -> Result<(), ModelError> {
@@ -135,7 +137,11 @@ impl Model {
     /// When files are missing or changed, or the model is not there at `precision`.
     pub fn open(folder: &Path, precision: Precision) -> Result<Self, ModelError> {
         let card = ModelCard::read(folder)?;
-        let id = settings::Model { name: card.name.clone(), precision }.id()?;
+        let id = settings::Model {
+            name: card.name.clone(),
+            precision,
+        }
+        .id()?;
         if !card.has(precision) {
             return Err(ModelError::Precision { model: id });
         }
@@ -147,7 +153,13 @@ impl Model {
             }
         }
         let tokens = Tokens::open(&folder.join(TOKENIZER_FILE), &card)?;
-        Ok(Self { id, folder: folder.to_owned(), card, precision, tokens })
+        Ok(Self {
+            id,
+            folder: folder.to_owned(),
+            card,
+            precision,
+            tokens,
+        })
     }
 
     /// What it is, as told to other services.

@@ -42,8 +42,13 @@ impl Questions {
         let ids = tokio::task::spawn_blocking(move || model.tokens.question(&query.text));
         let ids = ids.await.map_err(internal)?.map_err(internal)?;
         let mut vectors = self.encoder.encode(vec![ids]).await.map_err(internal)?;
-        let vector = vectors.pop().ok_or_else(|| internal("no vector was made"))?;
-        Ok(QueryVector { model: self.model.id.clone(), vector: Vector(vector) })
+        let vector = vectors
+            .pop()
+            .ok_or_else(|| internal("no vector was made"))?;
+        Ok(QueryVector {
+            model: self.model.id.clone(),
+            vector: Vector(vector),
+        })
     }
 }
 
@@ -67,8 +72,10 @@ pub async fn answer(
     };
     // The tasks end by themselves at the drain.
     let (bus, drain) = (&service.bus, &service.drain);
-    bus.respond((call::EMBED_DESCRIBE, QUEUE), limit, drain, describe).await?;
-    bus.respond((call::EMBED_QUERY, QUEUE), limit, drain, embed).await?;
+    bus.respond((call::EMBED_DESCRIBE, QUEUE), limit, drain, describe)
+        .await?;
+    bus.respond((call::EMBED_QUERY, QUEUE), limit, drain, embed)
+        .await?;
     Ok(())
 }
 

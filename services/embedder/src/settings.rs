@@ -27,14 +27,23 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { threads: 0, batch_time_ms: 50, batches_in_flight: 8, questions_in_flight: 64 }
+        Self {
+            threads: 0,
+            batch_time_ms: 50,
+            batches_in_flight: 8,
+            questions_in_flight: 64,
+        }
     }
 }
 
 impl Settings {
     /// Threads of one batch, at least 1.
     pub fn threads(&self) -> usize {
-        if self.threads == 0 { physical_cores() } else { self.threads }
+        if self.threads == 0 {
+            physical_cores()
+        } else {
+            self.threads
+        }
     }
 
     /// How long a batch should take, at least 1 ms.
@@ -58,7 +67,11 @@ fn physical_cores() -> usize {
             fs::read_to_string(format!("{topology}/thread_siblings_list")).ok()
         })
         .collect();
-    if siblings.is_empty() { threads } else { siblings.len() }
+    if siblings.is_empty() {
+        threads
+    } else {
+        siblings.len()
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +82,13 @@ mod tests {
     fn nought_threads_means_the_cores_there_are() {
         let found = Settings::default().threads();
         assert!((1..=available_parallelism().unwrap().get()).contains(&found));
-        assert_eq!(Settings { threads: 3, ..Settings::default() }.threads(), 3);
+        assert_eq!(
+            Settings {
+                threads: 3,
+                ..Settings::default()
+            }
+            .threads(),
+            3
+        );
     }
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use shared::bus::{Failure, Handler, Outgoing};
 use shared::contract::subject::Stage;
-use shared::contract::{
-    ChunksEmbedded, ChunksMade, ErrorBody, ErrorCode, Vector, Work,
-};
+use shared::contract::{ChunksEmbedded, ChunksMade, ErrorBody, ErrorCode, Vector, Work};
 
 use crate::batch::Scheduler;
 use crate::error::EncodeError;
@@ -36,7 +34,8 @@ impl EmbedStage {
     pub async fn embed(&self, made: ChunksMade) -> Result<ChunksEmbedded, Failure> {
         self.check(&made)?;
         let model = Arc::clone(&self.model);
-        let tokens = tokio::task::spawn_blocking(move || tokens(&model, &made).map(|ids| (ids, made)));
+        let tokens =
+            tokio::task::spawn_blocking(move || tokens(&model, &made).map(|ids| (ids, made)));
         let (ids, made) = tokens.await.map_err(Failure::retry)??;
         let vectors = self.chunks.encode(ids).await.map_err(failure)?;
         Ok(ChunksEmbedded {
@@ -53,11 +52,20 @@ impl EmbedStage {
     fn check(&self, made: &ChunksMade) -> Result<(), Failure> {
         let ours = self.chunks.description();
         let wrong = |what: &str, theirs: &str, ours: &str| {
-            let message = format!("the chunks are for {what} `{theirs}`, the embedder's is `{ours}`");
-            Err(Failure::reject(ErrorCode::PipelineMismatch, message, REMEDY))
+            let message =
+                format!("the chunks are for {what} `{theirs}`, the embedder's is `{ours}`");
+            Err(Failure::reject(
+                ErrorCode::PipelineMismatch,
+                message,
+                REMEDY,
+            ))
         };
         if made.work.pipeline.model != ours.model {
-            return wrong("model", made.work.pipeline.model.as_str(), ours.model.as_str());
+            return wrong(
+                "model",
+                made.work.pipeline.model.as_str(),
+                ours.model.as_str(),
+            );
         }
         if made.tokenizer_hash != ours.tokenizer_hash {
             return wrong("tokenizer", &made.tokenizer_hash, &ours.tokenizer_hash);
@@ -73,14 +81,24 @@ impl EmbedStage {
 fn tokens(model: &Model, made: &ChunksMade) -> Result<Vec<TokenIds>, Failure> {
     let longest = model.tokens.longest();
     let ids = made.chunks.iter().map(|chunk| {
-        let ids = model.tokens.document(&chunk.embed_input()).map_err(failure)?;
+        let ids = model
+            .tokens
+            .document(&chunk.embed_input())
+            .map_err(failure)?;
         if ids.len() <= longest {
             return Ok(ids);
         }
-        let message =
-            format!("chunk {} has {} tokens where {longest} fit", chunk.index, ids.len());
+        let message = format!(
+            "chunk {} has {} tokens where {longest} fit",
+            chunk.index,
+            ids.len()
+        );
         let remedy = "the chunker must count with the model's tokenizer, special tokens included";
-        Err(Failure::reject(ErrorCode::PipelineMismatch, message, remedy))
+        Err(Failure::reject(
+            ErrorCode::PipelineMismatch,
+            message,
+            remedy,
+        ))
     });
     ids.collect()
 }

@@ -19,13 +19,25 @@ pub struct Tokens {
 
 impl Tokens {
     pub(crate) fn open(path: &Path, card: &ModelCard) -> Result<Self, ModelError> {
-        let error = |source| ModelError::Tokenizer { path: path.to_owned(), source };
+        let error = |source| ModelError::Tokenizer {
+            path: path.to_owned(),
+            source,
+        };
         let mut tokenizer = Tokenizer::from_file(path).map_err(error)?;
         // The file may carry a length to cut or to pad to; both are this crate's business.
-        tokenizer.with_truncation(None).map_err(error)?.with_padding(None);
-        let prompt = tokenizer.encode_fast(card.prompts.document.as_str(), false).map_err(error)?;
+        tokenizer
+            .with_truncation(None)
+            .map_err(error)?
+            .with_padding(None);
+        let prompt = tokenizer
+            .encode_fast(card.prompts.document.as_str(), false)
+            .map_err(error)?;
         let longest = card.window + prompt.len();
-        Ok(Self { tokenizer, prompts: card.prompts.clone(), longest })
+        Ok(Self {
+            tokenizer,
+            prompts: card.prompts.clone(),
+            longest,
+        })
     }
 
     /// Most ids the model takes at once: the window of chunks and the prompt before them.

@@ -203,7 +203,7 @@ fn malformed_and_textless_pdfs_end_in_a_clear_state() {
         let expect = entry.expect.as_deref().unwrap_or("facts");
         match (&entry.password, result) {
             (Some(_), result) => {
-                assert_eq!(result, Err(ExtractError::PasswordNeeded), "{}", entry.file)
+                assert_eq!(result, Err(ExtractError::PasswordNeeded), "{}", entry.file);
             }
             (None, Err(error)) => assert!(expect.contains("error"), "{}: {error}", entry.file),
             (None, Ok(extraction)) if expect.starts_with("no text") => {

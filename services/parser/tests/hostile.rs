@@ -42,7 +42,7 @@ impl Reader for Hostile {
             b"output" => "o".repeat(4 << 20),
             b"network" => outcome(std::net::TcpStream::connect("127.0.0.1:9")),
             b"program" => outcome(std::process::Command::new("/bin/true").status()),
-            b"write" => outcome(fs::write("/tmp/ibid-hostile-child", "written")),
+            b"write" => outcome(fs::write("hostile-child-wrote-this", "written")),
             b"pid" => std::process::id().to_string(),
             other => String::from_utf8_lossy(other).into_owned(),
         };
@@ -175,7 +175,7 @@ async fn a_child_has_no_network_no_programs_and_no_files() {
         let outcome = act_within(hostile_plan(), act.as_bytes()).await.unwrap();
         assert_eq!(outcome, "PermissionDenied", "{act}");
     }
-    assert!(!fs::exists("/tmp/ibid-hostile-child").unwrap());
+    assert!(!fs::exists("hostile-child-wrote-this").unwrap());
 }
 
 async fn child_of(pool: &parser::pool::Pool) -> u32 {

@@ -219,11 +219,26 @@ mod tests {
     #[test]
     fn good_lines_are_understood() {
         for line in [
-            "up", "up a b", "up --collection papers x", "--json list", "list --json",
-            "add x --force --no-wait --collection c", "add x --reset --yes", "rm x y",
-            "search what is it", "ask -k 3 --semantic-weight 0.5 why", "status", "doctor", "fsck",
-            "setup", "model import dir --name mini", "retry --all", "retry x",
-            "list --state ready", "service parser extract-child", "service --parent 7 query",
+            "up",
+            "up a b",
+            "up --collection papers x",
+            "--json list",
+            "list --json",
+            "add x --force --no-wait --collection c",
+            "add x --reset --yes",
+            "rm x y",
+            "search what is it",
+            "ask -k 3 --semantic-weight 0.5 why",
+            "status",
+            "doctor",
+            "fsck",
+            "setup",
+            "model import dir --name mini",
+            "retry --all",
+            "retry x",
+            "list --state ready",
+            "service parser extract-child",
+            "service --parent 7 query",
             "guard --parent 7 -- nats-server -c x",
         ] {
             assert!(parse(line).is_ok(), "{line}: {:?}", parse(line));
@@ -242,9 +257,20 @@ mod tests {
     #[test]
     fn bad_lines_are_refused() {
         for line in [
-            "ad x", "add", "add x --yes", "add x --collection Bad!", "search", "search -k 0 x",
-            "search -k 101 x", "ask --semantic-weight 2 x", "list --state done", "retry",
-            "retry x --all", "rm", "model", "guard --parent 7",
+            "ad x",
+            "add",
+            "add x --yes",
+            "add x --collection Bad!",
+            "search",
+            "search -k 0 x",
+            "search -k 101 x",
+            "ask --semantic-weight 2 x",
+            "list --state done",
+            "retry",
+            "retry x --all",
+            "rm",
+            "model",
+            "guard --parent 7",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

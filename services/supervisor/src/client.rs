@@ -50,7 +50,10 @@ impl ClientError {
         match self {
             Self::Unreachable(_) => true,
             Self::Said(error) => {
-                matches!(error.code, ErrorCode::Busy | ErrorCode::Unavailable | ErrorCode::Deadline)
+                matches!(
+                    error.code,
+                    ErrorCode::Busy | ErrorCode::Unavailable | ErrorCode::Deadline
+                )
             }
             Self::Strange(_) | Self::File(_) => false,
         }
@@ -133,7 +136,10 @@ impl Gateway {
             .connect_timeout(Duration::from_secs(5))
             .build()
             .unwrap_or_default();
-        Self { base: url.trim_end_matches('/').to_owned(), http }
+        Self {
+            base: url.trim_end_matches('/').to_owned(),
+            http,
+        }
     }
 
     /// The gateway of the Ibid that runs on the data folder.
@@ -141,15 +147,17 @@ impl Gateway {
     /// # Errors
     /// When none runs.
     pub fn find(data: &Path) -> Result<(Self, Endpoint), Complaint> {
-        let endpoint = Endpoint::find(data).ok_or_else(|| {
-            Complaint::new("Ibid is not running", "start it with `ibid up`")
-        })?;
+        let endpoint = Endpoint::find(data)
+            .ok_or_else(|| Complaint::new("Ibid is not running", "start it with `ibid up`"))?;
         Ok((Self::at(&endpoint.url), endpoint))
     }
 
     /// Whether it answers at all.
     pub async fn is_alive(&self) -> bool {
-        let asked = self.request(Method::GET, "/healthz").timeout(Duration::from_secs(2)).send();
+        let asked = self
+            .request(Method::GET, "/healthz")
+            .timeout(Duration::from_secs(2))
+            .send();
         asked.await.is_ok_and(|answer| answer.status().is_success())
     }
 
@@ -158,7 +166,11 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn status(&self) -> Result<Status, ClientError> {
-        answer(self.request(Method::GET, "/api/v1/status").timeout(DEADLINE)).await
+        answer(
+            self.request(Method::GET, "/api/v1/status")
+                .timeout(DEADLINE),
+        )
+        .await
     }
 
     /// Sends a file.
@@ -166,16 +178,25 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn upload(&self, upload: &Upload<'_>) -> Result<Admitted, ClientError> {
-        let file = tokio::fs::File::open(upload.path).await.map_err(ClientError::File)?;
+        let file = tokio::fs::File::open(upload.path)
+            .await
+            .map_err(ClientError::File)?;
         let length = file.metadata().await.map_err(ClientError::File)?.len();
-        let name = upload.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = upload
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let part = Part::stream_with_length(file, length).file_name(name);
         let form = Form::new()
             .text("path", upload.path.to_string_lossy().into_owned())
             .text("collection", upload.collection.to_string())
             .text("force", upload.force.to_string())
             .part("file", part);
-        let request = self.request(Method::POST, "/api/v1/documents").timeout(LONG_DEADLINE);
+        let request = self
+            .request(Method::POST, "/api/v1/documents")
+            .timeout(LONG_DEADLINE);
         answer(request.multipart(form)).await
     }
 
@@ -212,7 +233,12 @@ impl Gateway {
         after: Option<&str>,
     ) -> Result<DocumentPage, ClientError> {
         let mut query = vec![("limit", PAGE.to_string())];
-        query.extend(listing.collection.as_ref().map(|name| ("collection", name.to_string())));
+        query.extend(
+            listing
+                .collection
+                .as_ref()
+                .map(|name| ("collection", name.to_string())),
+        );
         query.extend(listing.state.map(|state| ("state", state_name(state))));
         query.extend(after.map(|after| ("after", after.to_owned())));
         let path = format!("/api/v1/documents?{}", encode(&query));
@@ -233,7 +259,12 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn search(&self, question: &Question) -> Result<SearchReply, ClientError> {
-        answer(self.request(Method::POST, "/api/v1/search").timeout(DEADLINE).json(question)).await
+        answer(
+            self.request(Method::POST, "/api/v1/search")
+                .timeout(DEADLINE)
+                .json(question),
+        )
+        .await
     }
 
     /// Asks; the answer comes event by event, and each must come in time.
@@ -244,12 +275,18 @@ impl Gateway {
         &self,
         question: &Question,
     ) -> Result<impl Stream<Item = Result<AnswerEvent, ClientError>> + use<>, ClientError> {
-        let asked = self.request(Method::POST, "/api/v1/ask").json(question).send();
+        let asked = self
+            .request(Method::POST, "/api/v1/ask")
+            .json(question)
+            .send();
         let response = match tokio::time::timeout(SILENCE, asked).await {
             Ok(sent) => refuse(sent.map_err(ClientError::Unreachable)?).await?,
             Err(_elapsed) => return Err(silent()),
         };
-        let pieces = response.bytes_stream().map_err(ClientError::Unreachable).boxed();
+        let pieces = response
+            .bytes_stream()
+            .map_err(ClientError::Unreachable)
+            .boxed();
         Ok(sse::events(pieces, SILENCE))
     }
 
@@ -258,7 +295,12 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn retry(&self, retry: &Retry) -> Result<Retried, ClientError> {
-        answer(self.request(Method::POST, "/api/v1/retry").timeout(DEADLINE).json(retry)).await
+        answer(
+            self.request(Method::POST, "/api/v1/retry")
+                .timeout(DEADLINE)
+                .json(retry),
+        )
+        .await
     }
 
     /// Checks that all stores agree.
@@ -266,7 +308,11 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn fsck(&self) -> Result<FsckReport, ClientError> {
-        answer(self.request(Method::GET, "/api/v1/fsck").timeout(LONG_DEADLINE)).await
+        answer(
+            self.request(Method::GET, "/api/v1/fsck")
+                .timeout(LONG_DEADLINE),
+        )
+        .await
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -299,8 +345,10 @@ async fn refuse(response: Response) -> Result<Response, ClientError> {
 }
 
 fn said(status: StatusCode, body: &[u8]) -> ClientError {
-    serde_json::from_slice::<ErrorBody>(body)
-        .map_or_else(|_| ClientError::Strange(format!("status {status}")), ClientError::Said)
+    serde_json::from_slice::<ErrorBody>(body).map_or_else(
+        |_| ClientError::Strange(format!("status {status}")),
+        ClientError::Said,
+    )
 }
 
 /// The state's name in queries, the same as in JSON.
@@ -335,7 +383,10 @@ mod tests {
         assert!(error.is_passing());
         assert_eq!(error.to_string(), "too much; wait");
         let error = said(StatusCode::BAD_GATEWAY, b"<html>");
-        assert!(!error.is_passing() && error.to_string().contains("502"), "{error}");
+        assert!(
+            !error.is_passing() && error.to_string().contains("502"),
+            "{error}"
+        );
     }
 
     #[test]

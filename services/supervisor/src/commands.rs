@@ -31,12 +31,16 @@ pub fn run(cli: Cli) -> CommandResult {
     match cli.command {
         Command::Service(args) => service::run(&args),
         Command::Guard(args) => {
-            let (program, arguments) = args.program.split_first().ok_or_else(|| {
-                Complaint::new("no program to guard", "name one after `--`")
-            })?;
+            let (program, arguments) = args
+                .program
+                .split_first()
+                .ok_or_else(|| Complaint::new("no program to guard", "name one after `--`"))?;
             parent::guard(args.parent, program, arguments).map_err(|error| {
                 let program = program.display();
-                Complaint::new(format!("cannot start `{program}`: {error}"), "run `ibid doctor`")
+                Complaint::new(
+                    format!("cannot start `{program}`: {error}"),
+                    "run `ibid doctor`",
+                )
             })
         }
         Command::Up(args) => block_on(up::run(args, json)),
@@ -72,5 +76,9 @@ fn gateway() -> Result<Gateway, Complaint> {
 }
 
 fn success_if(good: bool) -> ExitCode {
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -28,13 +28,19 @@ pub enum Complaint {
 impl Complaint {
     /// What went wrong and what to do.
     pub fn new(what: impl Display, remedy: impl Display) -> Self {
-        Self::Told { what: what.to_string(), remedy: remedy.to_string() }
+        Self::Told {
+            what: what.to_string(),
+            remedy: remedy.to_string(),
+        }
     }
 }
 
 impl From<ErrorBody> for Complaint {
     fn from(error: ErrorBody) -> Self {
-        Self::Told { what: error.message, remedy: error.remedy }
+        Self::Told {
+            what: error.message,
+            remedy: error.remedy,
+        }
     }
 }
 
@@ -44,7 +50,10 @@ impl From<io::Error> for Complaint {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::OutputClosed
         } else {
-            Self::new(format!("cannot write the output: {error}"), "check where it goes to")
+            Self::new(
+                format!("cannot write the output: {error}"),
+                "check where it goes to",
+            )
         }
     }
 }

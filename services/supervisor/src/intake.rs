@@ -48,9 +48,11 @@ pub struct Taken {
 /// # Errors
 /// When a path is not there.
 pub async fn find(paths: Vec<PathBuf>) -> Result<Found, Complaint> {
-    tokio::task::spawn_blocking(move || walk::find(&paths)).await.map_err(|error| {
-        Complaint::new(format!("the search for files broke: {error}"), "try again")
-    })?
+    tokio::task::spawn_blocking(move || walk::find(&paths))
+        .await
+        .map_err(|error| {
+            Complaint::new(format!("the search for files broke: {error}"), "try again")
+        })?
 }
 
 /// Takes everything in that was found.

@@ -33,7 +33,11 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Nobody is left to hear of a closed output.
             error.print().ok();
-            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+            return if error.use_stderr() {
+                ExitCode::from(USAGE)
+            } else {
+                ExitCode::SUCCESS
+            };
         }
     };
     match commands::run(cli) {
@@ -48,5 +52,8 @@ pub fn run() -> ExitCode {
 
 #[expect(clippy::print_stderr, reason = "the last word of the program")]
 fn complain(complaint: &Complaint) {
-    eprintln!("{} {complaint}", screen::style().red().bold().apply_to("error:"));
+    eprintln!(
+        "{} {complaint}",
+        screen::style().red().bold().apply_to("error:")
+    );
 }

@@ -29,7 +29,11 @@ pub fn tree(proc: &Path, root: u32) -> Vec<ProcessMemory> {
     let (mut tree, mut open) = (Vec::new(), vec![root]);
     while let Some(pid) = open.pop() {
         if let Some(pss_kib) = pss_of(proc, pid) {
-            tree.push(ProcessMemory { pid, name: name_of(proc, pid), pss_kib });
+            tree.push(ProcessMemory {
+                pid,
+                name: name_of(proc, pid),
+                pss_kib,
+            });
         }
         open.extend(children.remove(&pid).unwrap_or_default());
     }
@@ -61,10 +65,17 @@ fn name_of(proc: &Path, pid: u32) -> String {
     let line = fs::read(proc.join(pid.to_string()).join("cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).into_owned();
     let words: Vec<&str> = line.split('\0').filter(|word| !word.is_empty()).collect();
-    let program = words.first().and_then(|path| path.rsplit('/').next()).unwrap_or("?");
+    let program = words
+        .first()
+        .and_then(|path| path.rsplit('/').next())
+        .unwrap_or("?");
     match words.get(1) {
         Some(&"service") => {
-            let skipped = if words.get(2) == Some(&"--parent") { 4 } else { 2 };
+            let skipped = if words.get(2) == Some(&"--parent") {
+                4
+            } else {
+                2
+            };
             words.get(skipped..).unwrap_or_default().join(" ")
         }
         Some(&"up") => "supervisor".to_owned(),
@@ -83,7 +94,9 @@ mod tests {
         fs::write(folder.join("stat"), stat).unwrap();
         fs::write(folder.join("cmdline"), command.join("\0") + "\0").unwrap();
         if let Some(pss) = pss {
-            let rollup = format!("55-7f ---p 0 0:0 0 [rollup]\nRss: 99 kB\nPss:   {pss} kB\nPss_Dirty: 7 kB\n");
+            let rollup = format!(
+                "55-7f ---p 0 0:0 0 [rollup]\nRss: 99 kB\nPss:   {pss} kB\nPss_Dirty: 7 kB\n"
+            );
             fs::write(folder.join("smaps_rollup"), rollup).unwrap();
         }
     }
@@ -94,16 +107,30 @@ mod tests {
         let p = proc.path();
         process(p, 1, 0, &["init"], Some(1 << 20));
         process(p, 10, 1, &["/opt/ibid", "up", "samples"], Some(2048));
-        process(p, 11, 10, &["ibid", "service", "--parent", "10", "parser"], Some(1024));
-        process(p, 12, 11, &["ibid", "service", "parser", "extract-child"], Some(512));
+        process(
+            p,
+            11,
+            10,
+            &["ibid", "service", "--parent", "10", "parser"],
+            Some(1024),
+        );
+        process(
+            p,
+            12,
+            11,
+            &["ibid", "service", "parser", "extract-child"],
+            Some(512),
+        );
         process(p, 13, 10, &["/assets/nats-server", "-c", "x"], Some(512));
         process(p, 14, 10, &["gone"], None);
         process(p, 20, 1, &["other"], Some(1 << 20));
         fs::create_dir_all(p.join("self")).unwrap();
 
         let tree = tree(p, 10);
-        let seen: Vec<_> =
-            tree.iter().map(|process| (process.name.as_str(), process.pss_kib)).collect();
+        let seen: Vec<_> = tree
+            .iter()
+            .map(|process| (process.name.as_str(), process.pss_kib))
+            .collect();
         assert_eq!(
             seen,
             [
@@ -120,6 +147,9 @@ mod tests {
     #[test]
     fn this_process_has_memory() {
         let tree = tree(Path::new("/proc"), std::process::id());
-        assert!(tree.iter().any(|process| process.pid == std::process::id() && process.pss_kib > 0));
+        assert!(
+            tree.iter()
+                .any(|process| process.pid == std::process::id() && process.pss_kib > 0)
+        );
     }
 }

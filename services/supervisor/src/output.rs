@@ -53,18 +53,25 @@ pub fn table(rows: &[Vec<String>]) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| console::measure_text_width(cell)).max().unwrap_or(0)
+        cells
+            .map(|cell| console::measure_text_width(cell))
+            .max()
+            .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     for row in rows {
         let last = row.len().saturating_sub(1);
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column == last {
-                cell.clone()
-            } else {
-                console::pad_str(cell, *width, console::Alignment::Left, None).into_owned()
-            }
-        });
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                if column == last {
+                    cell.clone()
+                } else {
+                    console::pad_str(cell, *width, console::Alignment::Left, None).into_owned()
+                }
+            });
         line(cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
     Ok(())
@@ -95,7 +102,10 @@ mod tests {
     #[test]
     fn numbers_are_easy_to_read() {
         for (n, expect) in [
-            (0, "0 pages"), (1, "1 page"), (999, "999 pages"), (1000, "1,000 pages"),
+            (0, "0 pages"),
+            (1, "1 page"),
+            (999, "999 pages"),
+            (1000, "1,000 pages"),
             (1_234_567, "1,234,567 pages"),
         ] {
             assert_eq!(count(n, "page"), expect);

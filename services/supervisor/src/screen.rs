@@ -51,7 +51,11 @@ impl Screen {
         } else {
             ProgressDrawTarget::hidden()
         };
-        Self::over(io::stderr(), MultiProgress::with_draw_target(target), interactive)
+        Self::over(
+            io::stderr(),
+            MultiProgress::with_draw_target(target),
+            interactive,
+        )
     }
 
     fn over(out: impl Write + Send + 'static, bars: MultiProgress, interactive: bool) -> Self {
@@ -59,7 +63,11 @@ impl Screen {
         let (waiting, above) = (Arc::clone(&queue), bars.clone());
         // There is one screen per process, and its thread lives as long.
         std::thread::spawn(move || write_lines(out, &waiting, &above));
-        Self { queue, bars, interactive }
+        Self {
+            queue,
+            bars,
+            interactive,
+        }
     }
 
     /// Whether a person watches.
@@ -96,7 +104,11 @@ impl Screen {
     pub fn finish(&self) {
         let is_busy = |state: &mut QueueState| state.writing || !state.lines.is_empty();
         let state = self.queue.state();
-        drop(self.queue.changed.wait_timeout_while(state, FINISH_WITHIN, is_busy));
+        drop(
+            self.queue
+                .changed
+                .wait_timeout_while(state, FINISH_WITHIN, is_busy),
+        );
     }
 }
 
@@ -132,10 +144,17 @@ fn next_line(queue: &Queue) -> (String, u64) {
             state.writing = true;
             // Those left out came after all that fill the queue.
             let is_last = state.lines.is_empty();
-            let left_out = if is_last { std::mem::take(&mut state.left_out) } else { 0 };
+            let left_out = if is_last {
+                std::mem::take(&mut state.left_out)
+            } else {
+                0
+            };
             return (line, left_out);
         }
-        state = queue.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state = queue
+            .changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner);
     }
 }
 
@@ -164,13 +183,17 @@ mod tests {
         std::thread::scope(|scope| {
             for writer in 0..4 {
                 let screen = screen.clone();
-                scope.spawn(move || (0..100).for_each(|n| screen.line(format!("{writer}:{n}:end"))));
+                scope
+                    .spawn(move || (0..100).for_each(|n| screen.line(format!("{writer}:{n}:end"))));
             }
         });
         screen.finish();
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.lines().count(), 400);
-        assert!(text.lines().all(|line| line.ends_with(":end") && line.matches(':').count() == 2));
+        assert!(
+            text.lines()
+                .all(|line| line.ends_with(":end") && line.matches(':').count() == 2)
+        );
     }
 
     #[test]
@@ -195,6 +218,10 @@ mod tests {
         screen.line("last");
         screen.finish();
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
-        assert!(text.contains("lines left out") && text.ends_with("last\n"), "{}", text.len());
+        assert!(
+            text.contains("lines left out") && text.ends_with("last\n"),
+            "{}",
+            text.len()
+        );
     }
 }

@@ -95,7 +95,9 @@ pub enum SetupError {
 }
 
 fn list_failures(failures: &[(String, PartError)]) -> String {
-    let each = failures.iter().map(|(part, error)| format!("{part}: {error}"));
+    let each = failures
+        .iter()
+        .map(|(part, error)| format!("{part}: {error}"));
     each.collect::<Vec<_>>().join("\n")
 }
 
@@ -108,9 +110,10 @@ impl SetupError {
                 "check its permissions, or set IBID_ASSETS to another folder".to_owned()
             }
             Self::Stuck => "end the other one, then run `ibid setup` again".to_owned(),
-            Self::Parts(failures) => {
-                failures.first().map(|(_, error)| error.remedy()).unwrap_or_default()
-            }
+            Self::Parts(failures) => failures
+                .first()
+                .map(|(_, error)| error.remedy())
+                .unwrap_or_default(),
         }
     }
 }
@@ -183,7 +186,10 @@ impl Setup {
     pub async fn run(&self, report: &dyn Report) -> Result<(), SetupError> {
         // A folder that is complete may be read-only, so this comes before the lock.
         if matches!(self.is_complete(), Ok(true)) {
-            self.pins.parts.iter().for_each(|part| report.part(part, PartState::Present));
+            self.pins
+                .parts
+                .iter()
+                .for_each(|part| report.part(part, PartState::Present));
             return Ok(());
         }
         let _lock = self.lock(report).await?;
@@ -196,7 +202,11 @@ impl Setup {
             }
         }
         stamps.save().map_err(|source| self.folder_error(source))?;
-        if failures.is_empty() { Ok(()) } else { Err(SetupError::Parts(failures)) }
+        if failures.is_empty() {
+            Ok(())
+        } else {
+            Err(SetupError::Parts(failures))
+        }
     }
 
     async fn lock(&self, report: &dyn Report) -> Result<File, SetupError> {
@@ -222,7 +232,10 @@ impl Setup {
         stamps: &mut Stamps,
         report: &dyn Report,
     ) -> Result<(), PartError> {
-        let files = |source| PartError::Files { path: self.assets.join(&part.folder), source };
+        let files = |source| PartError::Files {
+            path: self.assets.join(&part.folder),
+            source,
+        };
         let mut state = PartState::Present;
         if !part_is_there(part, stamps).map_err(files)? {
             report.part(part, PartState::Fetching);
@@ -246,7 +259,10 @@ impl Setup {
     }
 
     async fn fetch(&self, part: &Part) -> Result<(), PartError> {
-        let files = |source| PartError::Files { path: self.assets.clone(), source };
+        let files = |source| PartError::Files {
+            path: self.assets.clone(),
+            source,
+        };
         let download = tempfile::Builder::new()
             .prefix(".fetch-")
             .tempdir_in(&self.assets)
@@ -285,7 +301,10 @@ impl Setup {
     }
 
     fn folder_error(&self, source: io::Error) -> SetupError {
-        SetupError::Folder { path: self.assets.clone(), source }
+        SetupError::Folder {
+            path: self.assets.clone(),
+            source,
+        }
     }
 }
 

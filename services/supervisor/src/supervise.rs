@@ -146,7 +146,10 @@ impl Up {
     /// See [`UpError`].
     pub async fn start(options: UpOptions, screen: &Screen, stop: &Stop) -> Result<Self, UpError> {
         let data = options.data.clone();
-        let at = |source| UpError::Data { data: data.clone(), source };
+        let at = |source| UpError::Data {
+            data: data.clone(),
+            source,
+        };
         let lock = lock(&data).await?;
         // What a killed one left must not be taken for us.
         Endpoint::withdraw(&data).map_err(at)?;
@@ -179,7 +182,14 @@ impl Up {
             pid: std::process::id(),
         };
         let gateway = Gateway::at(&endpoint.url);
-        let up = Self { endpoint, gateway, data: data.clone(), fleet, bus, _lock: lock };
+        let up = Self {
+            endpoint,
+            gateway,
+            data: data.clone(),
+            fleet,
+            bus,
+            _lock: lock,
+        };
         let reached = match up.reach(stop).await {
             Ok(()) => up.endpoint.publish(&data).map_err(at),
             Err(error) => Err(error),
@@ -211,7 +221,9 @@ impl Up {
     /// Waits until every service says that it takes work; returns those that do not after five
     /// minutes. They may still come.
     pub async fn all_ready(&self) -> Vec<String> {
-        let wanted = ["parser", "chunker", "embedder", "indexer", "query", "gateway"];
+        let wanted = [
+            "parser", "chunker", "embedder", "indexer", "query", "gateway",
+        ];
         let started = Instant::now();
         loop {
             let services = match self.gateway.status().await {
@@ -255,10 +267,17 @@ async fn lock(data: &Path) -> Result<File, UpError> {
         match try_lock(&endpoint::lock_file(data)) {
             Ok(Some(lock)) => return Ok(lock),
             Ok(None) if started.elapsed() > LOCK_WITHIN => {
-                return Err(UpError::Running { data: data.to_owned() });
+                return Err(UpError::Running {
+                    data: data.to_owned(),
+                });
             }
             Ok(None) => tokio::time::sleep(Duration::from_millis(50)).await,
-            Err(source) => return Err(UpError::Data { data: data.to_owned(), source }),
+            Err(source) => {
+                return Err(UpError::Data {
+                    data: data.to_owned(),
+                    source,
+                });
+            }
         }
     }
 }
@@ -292,7 +311,10 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let held = lock(data.path()).await.unwrap();
         let refused = lock(data.path()).await;
-        assert!(matches!(refused, Err(UpError::Running { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(UpError::Running { .. })),
+            "{refused:?}"
+        );
         drop(held);
         assert!(lock(data.path()).await.is_ok());
     }

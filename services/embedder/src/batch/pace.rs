@@ -14,7 +14,10 @@ pub(super) struct Pace {
 impl Pace {
     /// A pace from a first measurement.
     pub(super) fn new(batch_time: Duration, tokens: usize, took: Duration) -> Self {
-        Self { batch_time, tokens_per_second: speed(tokens, took) }
+        Self {
+            batch_time,
+            tokens_per_second: speed(tokens, took),
+        }
     }
 
     /// Most tokens of a batch, padding included; at least 1.
@@ -52,6 +55,10 @@ mod tests {
             pace.learn(1200, took);
         }
         assert!((595..=600).contains(&pace.budget()), "{}", pace.budget());
-        assert_eq!(Pace::new(batch, 0, took).budget(), 1, "one text is always possible");
+        assert_eq!(
+            Pace::new(batch, 0, took).budget(),
+            1,
+            "one text is always possible"
+        );
     }
 }

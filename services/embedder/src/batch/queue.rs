@@ -44,7 +44,11 @@ impl Extent {
 
 impl<T> Queue<T> {
     pub(super) fn new() -> Self {
-        Self { by_length: BTreeMap::new(), lengths: BTreeMap::new(), pushed: 0 }
+        Self {
+            by_length: BTreeMap::new(),
+            lengths: BTreeMap::new(),
+            pushed: 0,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -61,7 +65,9 @@ impl<T> Queue<T> {
     /// tokens, padding included. One item is always taken, empty queue apart.
     pub(super) fn take(&mut self, budget: usize) -> Vec<T> {
         let mut batch = Vec::new();
-        let Some((age, length)) = self.lengths.first_key_value() else { return batch };
+        let Some((age, length)) = self.lengths.first_key_value() else {
+            return batch;
+        };
         let start = (*length, *age);
         let mut extent = Extent::default();
         let mut next = Some(start);
@@ -74,7 +80,12 @@ impl<T> Queue<T> {
     }
 
     /// The item nearest in length to `start` that still fits a batch of `extent`.
-    fn neighbour(&self, start: (usize, u64), extent: Extent, budget: usize) -> Option<(usize, u64)> {
+    fn neighbour(
+        &self,
+        start: (usize, u64),
+        extent: Extent,
+        budget: usize,
+    ) -> Option<(usize, u64)> {
         let shorter = self.by_length.range(..start).next_back();
         let longer = self.by_length.range(start..).next();
         [shorter, longer]
@@ -141,8 +152,16 @@ mod tests {
             }
             assert_eq!(batches, expect);
         }
-        check(&[10, 200, 11, 190, 9, 205], 1000, &[&[10, 9, 11], &[200, 205, 190]]);
-        check(&[10, 200, 11, 190, 9, 205], 400, &[&[10, 9, 11], &[200, 190], &[205]]);
+        check(
+            &[10, 200, 11, 190, 9, 205],
+            1000,
+            &[&[10, 9, 11], &[200, 205, 190]],
+        );
+        check(
+            &[10, 200, 11, 190, 9, 205],
+            400,
+            &[&[10, 9, 11], &[200, 190], &[205]],
+        );
         check(&[500, 20], 100, &[&[500], &[20]]);
         check(&[5, 5, 5, 5], 10, &[&[5, 5], &[5, 5]]);
         check(&[], 10, &[]);

@@ -69,8 +69,14 @@ impl Scheduler {
         options: SchedulerOptions,
         open: impl FnOnce() -> Result<E, EncodeError> + Send + 'static,
     ) -> Result<Self, EncodeError> {
-        let state = State { queue: Queue::new(), closed: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let state = State {
+            queue: Queue::new(),
+            closed: false,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        });
         let (ready, started) = mpsc::sync_channel(1);
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -166,7 +172,11 @@ impl<E: Encoder> Worker<E> {
         let start = Instant::now();
         encoder.encode(&batch)?;
         let pace = Pace::new(options.batch_time, count * ids.len(), start.elapsed());
-        info!(thread = options.name, batch_tokens = pace.budget(), "encoder ready");
+        info!(
+            thread = options.name,
+            batch_tokens = pace.budget(),
+            "encoder ready"
+        );
         Ok(Self { encoder, pace })
     }
 
@@ -183,14 +193,23 @@ impl<E: Encoder> Worker<E> {
             }
             let batch = state.queue.take(self.pace.budget());
             drop(state);
-            self.answer(batch.into_iter().filter(|waiting| !waiting.reply.is_closed()).collect());
+            self.answer(
+                batch
+                    .into_iter()
+                    .filter(|waiting| !waiting.reply.is_closed())
+                    .collect(),
+            );
         }
         drop(close);
     }
 
     fn answer(&mut self, batch: Vec<Waiting>) {
         let texts: Vec<&[u32]> = batch.iter().map(|waiting| waiting.ids.as_slice()).collect();
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or_default();
+        let longest = texts
+            .iter()
+            .map(|text| text.len())
+            .max()
+            .unwrap_or_default();
         if longest == 0 {
             return;
         }
@@ -200,7 +219,10 @@ impl<E: Encoder> Worker<E> {
         let outcome = outcome.and_then(|vectors| {
             let found = vectors.len();
             let complete = found == replies;
-            complete.then_some(vectors).ok_or(EncodeError::Output { found, wanted: replies })
+            complete.then_some(vectors).ok_or(EncodeError::Output {
+                found,
+                wanted: replies,
+            })
         });
         match outcome {
             Ok(vectors) => {

@@ -40,9 +40,15 @@ impl OnnxEncoder {
         model: Arc<Model>,
         options: SessionOptions,
     ) -> Result<Self, EncodeError> {
-        let session = open_session(runtime, &model, options)
-            .map_err(|source| EncodeError::Onnx { doing: "loading the graph", source })?;
-        let missing = |what| EncodeError::Graph { path: model.graph(), what };
+        let session =
+            open_session(runtime, &model, options).map_err(|source| EncodeError::Onnx {
+                doing: "loading the graph",
+                source,
+            })?;
+        let missing = |what| EncodeError::Graph {
+            path: model.graph(),
+            what,
+        };
         let takes = |name: &str| session.inputs().iter().any(|input| input.name() == name);
         if !takes("input_ids") || !takes("attention_mask") {
             return Err(missing("inputs `input_ids` and `attention_mask`"));
@@ -53,25 +59,39 @@ impl OnnxEncoder {
             .iter()
             .find(|output| match output.dtype() {
                 ValueType::Tensor { shape, .. } => {
-                    shape.len() == 3 && shape.last().is_some_and(|last| [dimension, -1].contains(last))
+                    shape.len() == 3
+                        && shape
+                            .last()
+                            .is_some_and(|last| [dimension, -1].contains(last))
                 }
                 _ => false,
             })
             .map(|output| output.name().to_owned())
             .ok_or_else(|| missing("output of a vector per token"))?;
-        Ok(Self { takes_types: takes("token_type_ids"), output, session, model })
+        Ok(Self {
+            takes_types: takes("token_type_ids"),
+            output,
+            session,
+            model,
+        })
     }
 
     fn states(&mut self, batch: &[&[u32]], sequence: usize) -> ort::Result<Vec<Vec<f32>>> {
         let mut ids = vec![0_i64; batch.len() * sequence];
         let mut mask = vec![0_i64; batch.len() * sequence];
-        let rows = ids.chunks_exact_mut(sequence).zip(mask.chunks_exact_mut(sequence));
+        let rows = ids
+            .chunks_exact_mut(sequence)
+            .zip(mask.chunks_exact_mut(sequence));
         for ((ids, mask), text) in rows.zip(batch) {
             for ((id, mask), token) in ids.iter_mut().zip(mask).zip(*text) {
                 (*id, *mask) = (i64::from(*token), 1);
             }
         }
-        let types = if self.takes_types { vec![0_i64; ids.len()] } else { Vec::new() };
+        let types = if self.takes_types {
+            vec![0_i64; ids.len()]
+        } else {
+            Vec::new()
+        };
         let shape = [batch.len(), sequence];
         let tensor = |values| -> ort::Result<SessionInputValue<'_>> {
             Ok(TensorRef::from_array_view((shape, values))?.into())
@@ -103,26 +123,32 @@ impl Encoder for OnnxEncoder {
     }
 
     fn encode(&mut self, batch: &[&[u32]]) -> Result<Vec<Vec<f32>>, EncodeError> {
-        let sequence = batch.iter().map(|text| text.len()).max().unwrap_or_default();
+        let sequence = batch
+            .iter()
+            .map(|text| text.len())
+            .max()
+            .unwrap_or_default();
         if sequence == 0 {
             return Ok(Vec::new());
         }
         let vectors = self
             .states(batch, sequence)
-            .map_err(|source| EncodeError::Onnx { doing: "encoding a batch", source })?;
+            .map_err(|source| EncodeError::Onnx {
+                doing: "encoding a batch",
+                source,
+            })?;
         if vectors.len() == batch.len() {
             Ok(vectors)
         } else {
-            Err(EncodeError::Output { found: vectors.len(), wanted: batch.len() })
+            Err(EncodeError::Output {
+                found: vectors.len(),
+                wanted: batch.len(),
+            })
         }
     }
 }
 
-fn open_session(
-    runtime: &Runtime,
-    model: &Model,
-    options: SessionOptions,
-) -> ort::Result<Session> {
+fn open_session(runtime: &Runtime, model: &Model, options: SessionOptions) -> ort::Result<Session> {
     Session::builder(runtime.environment())?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(options.threads)?

@@ -56,7 +56,10 @@ mod tests {
             assert_eq!(pool(&states, &[2, 1], 2, pooling), expect);
         }
         check(Pooling::Mean, [[0.6, 0.8], [0.0, -1.0]]);
-        check(Pooling::Cls, [[1.0 / 5.0_f32.sqrt(), 2.0 / 5.0_f32.sqrt()], [0.0, -1.0]]);
+        check(
+            Pooling::Cls,
+            [[1.0 / 5.0_f32.sqrt(), 2.0 / 5.0_f32.sqrt()], [0.0, -1.0]],
+        );
     }
 
     #[test]

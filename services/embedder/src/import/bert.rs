@@ -25,7 +25,12 @@ pub(super) fn write(
 ) -> Result<Vec<Written>, ImportError> {
     let file = graph_file(precision);
     let graph = GraphBuilder::create(folder, file)?;
-    let mut bert = Bert { config, weights, precision, graph };
+    let mut bert = Bert {
+        config,
+        weights,
+        precision,
+        graph,
+    };
     bert.embeddings()?;
     for layer in 0..config.num_hidden_layers {
         bert.layer(layer)?;
@@ -52,15 +57,21 @@ impl Bert<'_> {
         );
         for (from, to) in [("input_ids", "ids"), ("attention_mask", "mask")] {
             let to_int32 = super::onnx::element::INT32;
-            self.graph.standard("Cast", &[from], &[to]).int("to", to_int32.into());
+            self.graph
+                .standard("Cast", &[from], &[to])
+                .int("to", to_int32.into());
         }
 
         let word = "embeddings.word_embeddings.weight";
-        let rows = self.weights.floats(word, &[self.config.vocab_size, hidden])?;
-        self.graph.floats(word, &[self.config.vocab_size, hidden], &rows)?;
+        let rows = self
+            .weights
+            .floats(word, &[self.config.vocab_size, hidden])?;
+        self.graph
+            .floats(word, &[self.config.vocab_size, hidden], &rows)?;
         let position = "embeddings.position_embeddings.weight";
         let rows = self.positions(position)?;
-        self.graph.floats(position, &[rows.len() / hidden, hidden], &rows)?;
+        self.graph
+            .floats(position, &[rows.len() / hidden, hidden], &rows)?;
         let [gamma, beta] = self.norm("embeddings.LayerNorm")?;
         self.graph
             .fused(
@@ -82,10 +93,15 @@ impl Bert<'_> {
             "embeddings.token_type_embeddings.weight",
             &[self.config.type_vocab_size, hidden],
         )?;
-        let rows = self.weights.floats(name, &[self.config.max_position_embeddings, hidden])?;
+        let rows = self
+            .weights
+            .floats(name, &[self.config.max_position_embeddings, hidden])?;
         let rows = rows.into_iter().skip(self.config.first_position() * hidden);
         let first_type = types.into_iter().take(hidden).collect::<Vec<_>>();
-        Ok(rows.zip(first_type.iter().cycle()).map(|(position, kind)| position + kind).collect())
+        Ok(rows
+            .zip(first_type.iter().cycle())
+            .map(|(position, kind)| position + kind)
+            .collect())
     }
 
     fn layer(&mut self, layer: usize) -> Result<(), ImportError> {
@@ -134,17 +150,29 @@ impl Bert<'_> {
             Precision::Fp32 => {
                 self.graph.floats(&matrix_name, &dims, &matrix)?;
                 let inputs = [input, &matrix_name, &bias_name, "lengths"];
-                self.graph.fused("Attention", &inputs, &[&output]).int("num_heads", heads);
+                self.graph
+                    .fused("Attention", &inputs, &[&output])
+                    .int("num_heads", heads);
             }
             Precision::Int8 => {
                 let scales = self.quantised(&matrix_name, dims, &matrix)?;
                 let [codes, scale, zero] =
                     ["codes", "scale", "zero"].map(|part| format!("{name}.self.{part}"));
                 let outputs = [codes.as_str(), &scale, &zero];
-                self.graph.standard("DynamicQuantizeLinear", &[input], &outputs);
-                let inputs =
-                    [&codes, &matrix_name, &bias_name, &scale, &scales, "lengths", zero.as_str()];
-                self.graph.fused("QAttention", &inputs, &[&output]).int("num_heads", heads);
+                self.graph
+                    .standard("DynamicQuantizeLinear", &[input], &outputs);
+                let inputs = [
+                    &codes,
+                    &matrix_name,
+                    &bias_name,
+                    &scale,
+                    &scales,
+                    "lengths",
+                    zero.as_str(),
+                ];
+                self.graph
+                    .fused("QAttention", &inputs, &[&output])
+                    .int("num_heads", heads);
             }
         }
         Ok(output)
@@ -164,13 +192,15 @@ impl Bert<'_> {
         match self.precision {
             Precision::Fp32 => {
                 self.graph.floats(&matrix_name, &dims, &matrix)?;
-                self.graph.standard("MatMul", &[input, &matrix_name], &[&output]);
+                self.graph
+                    .standard("MatMul", &[input, &matrix_name], &[&output]);
             }
             Precision::Int8 => {
                 let scales = self.quantised(&matrix_name, dims, &matrix)?;
                 // `DynamicQuantizeLinear`, `MatMulInteger` and the scaling, in one operator.
                 let inputs = [input, &matrix_name, &scales];
-                self.graph.fused("DynamicQuantizeMatMul", &inputs, &[&output]);
+                self.graph
+                    .fused("DynamicQuantizeMatMul", &inputs, &[&output]);
             }
         }
         Ok(output)
@@ -187,7 +217,11 @@ impl Bert<'_> {
         let [gamma, beta] = self.norm(&format!("{name}.LayerNorm"))?;
         let [input, skip] = inputs;
         self.graph
-            .fused("SkipLayerNormalization", &[input, skip, &gamma, &beta, &bias], &[output])
+            .fused(
+                "SkipLayerNormalization",
+                &[input, skip, &gamma, &beta, &bias],
+                &[output],
+            )
             .float("epsilon", self.config.layer_norm_eps);
         Ok(())
     }

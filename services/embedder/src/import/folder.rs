@@ -36,17 +36,26 @@ pub(super) struct BertConfig {
 impl BertConfig {
     /// `RoBERTa` numbers positions from one past the padding token's id, BERT from 0.
     pub(super) fn first_position(&self) -> usize {
-        if self.model_type == "bert" { 0 } else { self.pad_token_id + 1 }
+        if self.model_type == "bert" {
+            0
+        } else {
+            self.pad_token_id + 1
+        }
     }
 
     /// Most tokens that have a position.
     pub(super) fn positions(&self) -> usize {
-        self.max_position_embeddings.saturating_sub(self.first_position())
+        self.max_position_embeddings
+            .saturating_sub(self.first_position())
     }
 
     fn check(&self) -> Result<(), ImportError> {
         let unsupported = |what, found: &str, remedy| {
-            Err(ImportError::Unsupported { what, found: found.to_owned(), remedy })
+            Err(ImportError::Unsupported {
+                what,
+                found: found.to_owned(),
+                remedy,
+            })
         };
         if !["bert", "roberta", "xlm-roberta"].contains(&self.model_type.as_str()) {
             return unsupported(
@@ -64,7 +73,9 @@ impl BertConfig {
                 return unsupported("position embedding", other, "use one with `absolute`");
             }
         }
-        if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
+        if self.num_attention_heads == 0
+            || !self.hidden_size.is_multiple_of(self.num_attention_heads)
+        {
             return unsupported(
                 "number of attention heads",
                 &self.num_attention_heads.to_string(),
@@ -120,19 +131,31 @@ impl Folder {
     pub(super) fn read(path: &Path) -> Result<Self, ImportError> {
         let tokenizer = path.join(TOKENIZER_FILE);
         fs::metadata(&tokenizer).map_err(ImportError::read(&tokenizer))?;
-        let tokenizer = Tokenizer::from_file(&tokenizer)
-            .map_err(|source| ImportError::Tokenizer { path: tokenizer, source })?;
+        let tokenizer =
+            Tokenizer::from_file(&tokenizer).map_err(|source| ImportError::Tokenizer {
+                path: tokenizer,
+                source,
+            })?;
         let config: BertConfig = json(&path.join("config.json"))?;
         config.check()?;
         let sentence: Option<SentenceConfig> = optional(&path.join("sentence_bert_config.json"))?;
         let window = sentence.and_then(|sentence| sentence.max_seq_length);
         let window = window.unwrap_or(usize::MAX).min(config.positions());
         let prompts = read_prompts(path, &config)?;
-        let prompt = prompt_tokens(tokenizer, &prompts.document)
-            .map_err(|source| ImportError::Prompt { prompt: prompts.document.clone(), source })?;
+        let prompt =
+            prompt_tokens(tokenizer, &prompts.document).map_err(|source| ImportError::Prompt {
+                prompt: prompts.document.clone(),
+                source,
+            })?;
         let pooling = read_pooling(path)?;
         let window = window.saturating_sub(prompt);
-        Ok(Self { path: path.to_owned(), config, pooling, window, prompts })
+        Ok(Self {
+            path: path.to_owned(),
+            config,
+            pooling,
+            window,
+            prompts,
+        })
     }
 
     pub(super) fn has_onnx(&self) -> bool {
@@ -166,7 +189,10 @@ fn read_pooling(path: &Path) -> Result<Pooling, ImportError> {
             "Transformer" | "Normalize" => {}
             "Pooling" => {
                 let config: PoolingConfig = json(&path.join(module.path).join("config.json"))?;
-                pooling = match (config.pooling_mode_mean_tokens, config.pooling_mode_cls_token) {
+                pooling = match (
+                    config.pooling_mode_mean_tokens,
+                    config.pooling_mode_cls_token,
+                ) {
                     (true, false) => Pooling::Mean,
                     (false, true) => Pooling::Cls,
                     _ => {
@@ -201,26 +227,46 @@ fn read_prompts(path: &Path, config: &BertConfig) -> Result<Prompts, ImportError
             document: file.prompts.document.unwrap_or_default(),
         });
     }
-    let folder = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let folder = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     let names = [folder.unwrap_or_default(), config.name_or_path.clone()].map(|name| {
-        name.to_ascii_lowercase().rsplit('/').next().unwrap_or_default().to_owned()
+        name.to_ascii_lowercase()
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     });
     let any = |check: fn(&str) -> bool| names.iter().any(|name| check(name));
-    Ok(if any(|name| name.starts_with("bge-") && name.contains("-en")) {
-        Prompts { query: RETRIEVAL_PROMPT.to_owned(), document: String::new() }
-    } else if any(|name| name.starts_with("e5-") || name.starts_with("multilingual-e5-")) {
-        Prompts { query: "query: ".to_owned(), document: "passage: ".to_owned() }
-    } else {
-        Prompts::default()
-    })
+    Ok(
+        if any(|name| name.starts_with("bge-") && name.contains("-en")) {
+            Prompts {
+                query: RETRIEVAL_PROMPT.to_owned(),
+                document: String::new(),
+            }
+        } else if any(|name| name.starts_with("e5-") || name.starts_with("multilingual-e5-")) {
+            Prompts {
+                query: "query: ".to_owned(),
+                document: "passage: ".to_owned(),
+            }
+        } else {
+            Prompts::default()
+        },
+    )
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ImportError> {
     let bytes = fs::read(path).map_err(ImportError::read(path))?;
-    serde_json::from_slice(&bytes)
-        .map_err(|source| ImportError::Json { path: path.to_owned(), source })
+    serde_json::from_slice(&bytes).map_err(|source| ImportError::Json {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn optional<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ImportError> {
-    if path.is_file() { json(path).map(Some) } else { Ok(None) }
+    if path.is_file() {
+        json(path).map(Some)
+    } else {
+        Ok(None)
+    }
 }

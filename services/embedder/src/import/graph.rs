@@ -46,16 +46,26 @@ pub(super) struct GraphBuilder {
 impl GraphBuilder {
     /// A graph that will be written as `{folder}/{file}` and `{folder}/{file}.data`.
     pub(super) fn create(folder: &Path, file: &str) -> Result<Self, ImportError> {
-        let graph = GraphProto { name: Some("encoder".to_owned()), ..GraphProto::default() };
-        Ok(Self { graph, data: DataFile::create(folder.join(format!("{file}.data")))? })
+        let graph = GraphProto {
+            name: Some("encoder".to_owned()),
+            ..GraphProto::default()
+        };
+        Ok(Self {
+            graph,
+            data: DataFile::create(folder.join(format!("{file}.data")))?,
+        })
     }
 
     pub(super) fn input(&mut self, name: &str, axes: &[Axis]) {
-        self.graph.input.push(value_info(name, element::INT64, axes));
+        self.graph
+            .input
+            .push(value_info(name, element::INT64, axes));
     }
 
     pub(super) fn output(&mut self, name: &str, axes: &[Axis]) {
-        self.graph.output.push(value_info(name, element::FLOAT, axes));
+        self.graph
+            .output
+            .push(value_info(name, element::FLOAT, axes));
     }
 
     /// A constant of `f32` values.
@@ -65,7 +75,10 @@ impl GraphBuilder {
         dims: &[usize],
         values: &[f32],
     ) -> Result<(), ImportError> {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         self.constant(name, element::FLOAT, dims, bytes)
     }
 
@@ -114,7 +127,12 @@ impl GraphBuilder {
     }
 
     /// An operator of the ONNX domain.
-    pub(super) fn standard(&mut self, operator: &str, inputs: &[&str], outputs: &[&str]) -> Node<'_> {
+    pub(super) fn standard(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        outputs: &[&str],
+    ) -> Node<'_> {
         self.node("", operator, inputs, outputs)
     }
 
@@ -196,12 +214,21 @@ fn value_info(name: &str, elem_type: i32, axes: &[Axis]) -> ValueInfoProto {
         Axis::Sequence => Dimension::Name("sequence".to_owned()),
         Axis::Size(size) => Dimension::Size(size_of_axis(*size)),
     };
-    let dim = axes.iter().map(|axis| DimensionProto { value: Some(dimension(axis)) }).collect();
-    let tensor_type =
-        TensorTypeProto { elem_type: Some(elem_type), shape: Some(TensorShapeProto { dim }) };
+    let dim = axes
+        .iter()
+        .map(|axis| DimensionProto {
+            value: Some(dimension(axis)),
+        })
+        .collect();
+    let tensor_type = TensorTypeProto {
+        elem_type: Some(elem_type),
+        shape: Some(TensorShapeProto { dim }),
+    };
     ValueInfoProto {
         name: Some(name.to_owned()),
-        r#type: Some(TypeProto { tensor_type: Some(tensor_type) }),
+        r#type: Some(TypeProto {
+            tensor_type: Some(tensor_type),
+        }),
     }
 }
 
@@ -217,7 +244,9 @@ struct DataFile {
 impl DataFile {
     fn create(path: PathBuf) -> Result<Self, ImportError> {
         let file = File::create(&path).map_err(ImportError::write(&path))?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         Ok(Self {
             path,
             name: name.unwrap_or_default(),
@@ -232,7 +261,9 @@ impl DataFile {
         let offset = self.length.next_multiple_of(PAGE);
         let padding = usize::try_from(offset - self.length).unwrap_or_default();
         for part in [vec![0; padding].as_slice(), bytes] {
-            self.file.write_all(part).map_err(ImportError::write(&self.path))?;
+            self.file
+                .write_all(part)
+                .map_err(ImportError::write(&self.path))?;
             self.hash.update(part);
         }
         self.length = offset + bytes.len() as u64;

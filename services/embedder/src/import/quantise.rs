@@ -25,12 +25,17 @@ pub(super) fn quantise(values: &[f32], columns: usize) -> Quantised {
         *scale = if *scale > 0.0 { *scale / LARGEST } else { 1.0 };
     }
     let code = |(value, scale): (&f32, &f32)| {
-        #[expect(clippy::cast_possible_truncation, reason = "rounded and clamped to i8's range")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "rounded and clamped to i8's range"
+        )]
         let code = (value / scale).round().clamp(-LARGEST, LARGEST) as i8;
         code
     };
-    let codes =
-        values.chunks_exact(columns).flat_map(|row| row.iter().zip(&scales).map(code)).collect();
+    let codes = values
+        .chunks_exact(columns)
+        .flat_map(|row| row.iter().zip(&scales).map(code))
+        .collect();
     Quantised { codes, scales }
 }
 

@@ -18,8 +18,10 @@ pub(super) struct Weights<'a> {
 
 impl<'a> Weights<'a> {
     pub(super) fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self, ImportError> {
-        let tensors = SafeTensors::deserialize(bytes)
-            .map_err(|source| ImportError::Weights { path: path.to_owned(), source })?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|source| ImportError::Weights {
+            path: path.to_owned(),
+            source,
+        })?;
         Ok(Self { tensors })
     }
 
@@ -63,10 +65,17 @@ impl<'a> Weights<'a> {
         PREFIXES
             .iter()
             .find_map(|prefix| self.tensors.tensor(&format!("{prefix}{name}")).ok())
-            .ok_or_else(|| ImportError::MissingTensor { name: name.to_owned() })
+            .ok_or_else(|| ImportError::MissingTensor {
+                name: name.to_owned(),
+            })
     }
 }
 
 fn values<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f32) -> Vec<f32> {
-    bytes.as_chunks::<N>().0.iter().map(|chunk| value(*chunk)).collect()
+    bytes
+        .as_chunks::<N>()
+        .0
+        .iter()
+        .map(|chunk| value(*chunk))
+        .collect()
 }

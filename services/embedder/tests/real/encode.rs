@@ -14,7 +14,10 @@ fn slices(ids: &[TokenIds]) -> Vec<&[u32]> {
 }
 
 fn largest_difference(left: &[f32], right: &[f32]) -> f32 {
-    left.iter().zip(right).map(|(left, right)| (left - right).abs()).fold(0.0, f32::max)
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| (left - right).abs())
+        .fold(0.0, f32::max)
 }
 
 #[test]
@@ -32,7 +35,10 @@ fn the_published_cosine_comes_out() {
 fn fp32_is_the_reference_whatever_the_padding() {
     let (model, mut encoder) = open(minilm(), Precision::Fp32);
     let reference = Reference::read(&minilm_source());
-    let ids: Vec<_> = TEXTS.iter().map(|text| model.tokens.document(text).unwrap()).collect();
+    let ids: Vec<_> = TEXTS
+        .iter()
+        .map(|text| model.tokens.document(text).unwrap())
+        .collect();
     let together = encoder.encode(&slices(&ids)).unwrap();
     for ((text, ids), vector) in TEXTS.iter().zip(&ids).zip(&together) {
         let alone = encoder.encode(&[ids]).unwrap().remove(0);
@@ -49,7 +55,10 @@ fn fp32_is_the_reference_whatever_the_padding() {
 fn int8_stays_near_fp32() {
     let (model, mut exact) = open(minilm(), Precision::Fp32);
     let (_, mut quantised) = open(minilm(), Precision::Int8);
-    let ids: Vec<_> = TEXTS.iter().map(|text| model.tokens.document(text).unwrap()).collect();
+    let ids: Vec<_> = TEXTS
+        .iter()
+        .map(|text| model.tokens.document(text).unwrap())
+        .collect();
     let exact = exact.encode(&slices(&ids)).unwrap();
     let together = quantised.encode(&slices(&ids)).unwrap();
     for (index, text) in TEXTS.iter().enumerate() {
@@ -76,7 +85,11 @@ fn other_shapes_are_the_reference_too() {
         let plain = folder.path().join("plain");
         Tiny { prefix: "", ..tiny }.write(&plain);
         let reference = Reference::read(&plain);
-        let texts = ["the pumps leak .", "valve", "the valve : the pump : the query unknown"];
+        let texts = [
+            "the pumps leak .",
+            "valve",
+            "the valve : the pump : the query unknown",
+        ];
         let ids = texts.map(|text| model.tokens.document(text).unwrap());
         assert_eq!(ids[0], [2, 4, 5, 9, 8, 11, 3], "neither cut nor padded");
         let vectors = encoder.encode(&slices(&ids)).unwrap();
@@ -90,8 +103,16 @@ fn other_shapes_are_the_reference_too() {
         }
     }
     check(Tiny::BERT);
-    check(Tiny { pooling: "cls", prefix: "bert.", ..Tiny::BERT });
-    check(Tiny { model_type: "xlm-roberta", prefix: "roberta.", ..Tiny::BERT });
+    check(Tiny {
+        pooling: "cls",
+        prefix: "bert.",
+        ..Tiny::BERT
+    });
+    check(Tiny {
+        model_type: "xlm-roberta",
+        prefix: "roberta.",
+        ..Tiny::BERT
+    });
 }
 
 #[test]

@@ -13,7 +13,9 @@ use crate::parts::minilm;
 use crate::tiny::{Tiny, write_json};
 
 fn files(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort();
     names
@@ -23,7 +25,10 @@ fn files(folder: &Path) -> Vec<String> {
 fn the_card_says_what_the_folder_says() {
     let card = ModelCard::read(minilm()).unwrap();
     assert_eq!(card.name, "all-MiniLM-L6-v2");
-    assert_eq!((card.dimension, card.window, card.pooling), (384, 256, Pooling::Mean));
+    assert_eq!(
+        (card.dimension, card.window, card.pooling),
+        (384, 256, Pooling::Mean)
+    );
     assert_eq!(card.prompts, Prompts::default());
     card.verify(minilm()).unwrap();
     let mut expect: Vec<String> = card.files.keys().cloned().collect();
@@ -35,14 +40,21 @@ fn the_card_says_what_the_folder_says() {
 #[test]
 fn the_same_folder_gives_the_same_bytes_and_replaces_what_was_there() {
     let folder = tempfile::tempdir().unwrap();
-    let (source, out) = (folder.path().join("source"), folder.path().join("models/tiny"));
+    let (source, out) = (
+        folder.path().join("source"),
+        folder.path().join("models/tiny"),
+    );
     Tiny::BERT.write(&source);
     let first = import_model(&source, &out).unwrap();
     fs::write(out.join("stray"), "of an older import").unwrap();
     let second = import_model(&source, &out).unwrap();
     assert_eq!(first, second);
     second.card.verify(&out).unwrap();
-    assert_eq!(files(out.parent().unwrap()), ["tiny"], "nothing else is left");
+    assert_eq!(
+        files(out.parent().unwrap()),
+        ["tiny"],
+        "nothing else is left"
+    );
     assert!(!out.join("stray").exists());
 }
 
@@ -51,7 +63,10 @@ fn what_is_not_computed_right_is_refused_and_leaves_nothing() {
     #[track_caller]
     fn check(change: impl Fn(&Path), expect: &str) {
         let folder = tempfile::tempdir().unwrap();
-        let (source, out) = (folder.path().join("source"), folder.path().join("models/tiny"));
+        let (source, out) = (
+            folder.path().join("source"),
+            folder.path().join("models/tiny"),
+        );
         Tiny::BERT.write(&source);
         change(&source);
         let error = import_model(&source, &out).unwrap_err().to_string();
@@ -67,18 +82,45 @@ fn what_is_not_computed_right_is_refused_and_leaves_nothing() {
     };
     check(config("model_type", json!("t5")), "model type `t5`");
     check(config("hidden_act", json!("relu")), "activation `relu`");
-    check(config("position_embedding_type", json!("relative_key")), "`relative_key`");
-    check(config("num_attention_heads", json!(5)), "attention heads `5`");
-    check(config("num_hidden_layers", json!(3)), "no tensor `encoder.layer.2");
+    check(
+        config("position_embedding_type", json!("relative_key")),
+        "`relative_key`",
+    );
+    check(
+        config("num_attention_heads", json!(5)),
+        "attention heads `5`",
+    );
+    check(
+        config("num_hidden_layers", json!(3)),
+        "no tensor `encoder.layer.2",
+    );
     check(config("intermediate_size", json!(50)), "has shape [48, 32]");
-    check(|source| fs::remove_file(source.join("model.safetensors")).unwrap(), "cannot read");
-    check(|source| fs::write(source.join("model.safetensors"), "no").unwrap(), "safetensors");
-    check(|source| fs::write(source.join("tokenizer.json"), "{}").unwrap(), "not a tokenizer");
-    check(|source| fs::write(source.join("modules.json"), "[").unwrap(), "modules.json");
+    check(
+        |source| fs::remove_file(source.join("model.safetensors")).unwrap(),
+        "cannot read",
+    );
+    check(
+        |source| fs::write(source.join("model.safetensors"), "no").unwrap(),
+        "safetensors",
+    );
+    check(
+        |source| fs::write(source.join("tokenizer.json"), "{}").unwrap(),
+        "not a tokenizer",
+    );
+    check(
+        |source| fs::write(source.join("modules.json"), "[").unwrap(),
+        "modules.json",
+    );
     let pooling = json!({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true});
-    check(|source| write_json(&source.join("1_Pooling/config.json"), &pooling), "pooling");
+    check(
+        |source| write_json(&source.join("1_Pooling/config.json"), &pooling),
+        "pooling",
+    );
     let dense = json!([{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}]);
-    check(|source| write_json(&source.join("modules.json"), &dense), "Dense");
+    check(
+        |source| write_json(&source.join("modules.json"), &dense),
+        "Dense",
+    );
 }
 
 #[test]
@@ -90,11 +132,19 @@ fn prompts_and_windows_come_from_the_files_or_the_family() {
         Tiny::BERT.write(&source);
         change(&source);
         let card = import_model(&source, &out).unwrap().card;
-        assert_eq!((card.prompts.query.as_str(), card.prompts.document.as_str()), (query, document));
+        assert_eq!(
+            (card.prompts.query.as_str(), card.prompts.document.as_str()),
+            (query, document)
+        );
     }
     let none = |_: &Path| ();
     check("tiny", none, "", "");
-    check("bge-small-en-v1.5", none, "Represent this sentence for searching relevant passages: ", "");
+    check(
+        "bge-small-en-v1.5",
+        none,
+        "Represent this sentence for searching relevant passages: ",
+        "",
+    );
     check("bge-m3", none, "", "");
     check("e5-small-v2", none, "query: ", "passage: ");
     let prompts = json!({"prompts": {"query": "ask: "}});
@@ -108,14 +158,20 @@ fn prompts_and_windows_come_from_the_files_or_the_family() {
     let folder = tempfile::tempdir().unwrap();
     let (source, out) = (folder.path().join("e5-tiny"), folder.path().join("out"));
     Tiny::BERT.write(&source);
-    write_json(&source.join("sentence_bert_config.json"), &json!({"max_seq_length": 12}));
+    write_json(
+        &source.join("sentence_bert_config.json"),
+        &json!({"max_seq_length": 12}),
+    );
     import_model(&source, &out).unwrap();
     let model = Model::open(&out, Precision::Fp32).unwrap();
     // `passage` is not in the tiny vocabulary: one unknown token, and the colon.
     assert_eq!(model.describe().window, 10);
     assert_eq!(model.tokens.document("pump").unwrap(), [2, 1, 10, 5, 3]);
     let long = model.tokens.question(&"leak ".repeat(30)).unwrap();
-    assert_eq!((long.len(), long.first(), long.last()), (12, Some(&2), Some(&3)));
+    assert_eq!(
+        (long.len(), long.first(), long.last()),
+        (12, Some(&2), Some(&3))
+    );
     assert_eq!(long[1..4], [7, 10, 8]);
 }
 
@@ -166,7 +222,9 @@ fn a_folder_that_cannot_name_a_model_is_refused() {
     let source = folder.path().join("source");
     Tiny::BERT.write(&source);
     for name in ["a model", ".hidden", "modèle"] {
-        let error = import_model(&source, &folder.path().join(name)).unwrap_err().to_string();
+        let error = import_model(&source, &folder.path().join(name))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("does not name a model"), "{error}");
     }
 }

@@ -52,7 +52,10 @@ pub(crate) fn open(folder: &Path, precision: Precision) -> (Arc<Model>, OnnxEnco
 
 pub(crate) fn cosine(left: &[f32], right: &[f32]) -> f32 {
     assert_eq!(left.len(), right.len());
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left * right)
+        .sum()
 }
 
 /// Texts of 3 to some 150 tokens.

@@ -25,12 +25,21 @@ impl Reference {
             serde_json::from_slice(&fs::read(folder.join("config.json")).unwrap()).unwrap();
         let number = |name: &str| usize::try_from(config[name].as_u64().unwrap()).unwrap();
         let bytes = fs::read(folder.join("model.safetensors")).unwrap();
-        let tensors = SafeTensors::deserialize(&bytes).unwrap().tensors().into_iter();
+        let tensors = SafeTensors::deserialize(&bytes)
+            .unwrap()
+            .tensors()
+            .into_iter();
         let floats = |data: &[u8]| {
-            data.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+            data.as_chunks::<4>()
+                .0
+                .iter()
+                .map(|bytes| f32::from_le_bytes(*bytes))
+                .collect()
         };
         Self {
-            tensors: tensors.map(|(name, view)| (name, floats(view.data()))).collect(),
+            tensors: tensors
+                .map(|(name, view)| (name, floats(view.data())))
+                .collect(),
             hidden: number("hidden_size"),
             layers: number("num_hidden_layers"),
             heads: number("num_attention_heads"),
@@ -57,7 +66,11 @@ impl Reference {
                     index + self.first_position,
                 );
                 let kind = row("embeddings.token_type_embeddings.weight", 0);
-                let sum = word.iter().zip(position).zip(kind).map(|((w, p), k)| w + p + k);
+                let sum = word
+                    .iter()
+                    .zip(position)
+                    .zip(kind)
+                    .map(|((w, p), k)| w + p + k);
                 self.norm("embeddings.LayerNorm", &sum.collect::<Vec<_>>())
             })
             .collect();
@@ -81,7 +94,10 @@ impl Reference {
         let contexts = self.attention(&format!("{name}.attention.self"), states);
         let attended = contexts.iter().zip(states).map(|(context, state)| {
             let dense = self.dense(&format!("{name}.attention.output.dense"), context);
-            self.norm(&format!("{name}.attention.output.LayerNorm"), &add(&dense, state))
+            self.norm(
+                &format!("{name}.attention.output.LayerNorm"),
+                &add(&dense, state),
+            )
         });
         attended
             .map(|state| {
@@ -95,7 +111,10 @@ impl Reference {
 
     fn attention(&self, name: &str, states: &[Vec<f32>]) -> Vec<Vec<f32>> {
         let project = |part: &str| -> Vec<Vec<f32>> {
-            states.iter().map(|state| self.dense(&format!("{name}.{part}"), state)).collect()
+            states
+                .iter()
+                .map(|state| self.dense(&format!("{name}.{part}"), state))
+                .collect()
         };
         let (queries, keys, values) = (project("query"), project("key"), project("value"));
         let width = self.hidden / self.heads;
@@ -106,12 +125,15 @@ impl Reference {
                 let mut context = Vec::with_capacity(self.hidden);
                 for head in 0..self.heads {
                     let part = head * width..(head + 1) * width;
-                    let scores =
-                        keys.iter().map(|key| dot(&query[part.clone()], &key[part.clone()]) / scale);
+                    let scores = keys
+                        .iter()
+                        .map(|key| dot(&query[part.clone()], &key[part.clone()]) / scale);
                     let weights = softmax(&scores.collect::<Vec<_>>());
                     context.extend(part.map(|index| {
                         let pairs = weights.iter().zip(&values);
-                        pairs.map(|(weight, value)| weight * value[index]).sum::<f32>()
+                        pairs
+                            .map(|(weight, value)| weight * value[index])
+                            .sum::<f32>()
                     }));
                 }
                 context
@@ -122,27 +144,42 @@ impl Reference {
     fn dense(&self, name: &str, input: &[f32]) -> Vec<f32> {
         let bias = &self.tensors[&format!("{name}.bias")];
         let rows = self.tensors[&format!("{name}.weight")].chunks_exact(input.len());
-        rows.zip(bias).map(|(row, bias)| dot(row, input) + bias).collect()
+        rows.zip(bias)
+            .map(|(row, bias)| dot(row, input) + bias)
+            .collect()
     }
 
     fn norm(&self, name: &str, input: &[f32]) -> Vec<f32> {
         let count = input.len() as f32;
         let mean = input.iter().sum::<f32>() / count;
-        let variance = input.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count;
+        let variance = input
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f32>()
+            / count;
         let deviation = (variance + self.epsilon).sqrt();
         let gamma = &self.tensors[&format!("{name}.weight")];
         let beta = &self.tensors[&format!("{name}.bias")];
-        let scaled = input.iter().zip(gamma).map(|(value, gamma)| gamma * (value - mean) / deviation);
+        let scaled = input
+            .iter()
+            .zip(gamma)
+            .map(|(value, gamma)| gamma * (value - mean) / deviation);
         scaled.zip(beta).map(|(value, beta)| value + beta).collect()
     }
 }
 
 fn dot(left: &[f32], right: &[f32]) -> f32 {
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left * right)
+        .sum()
 }
 
 fn add(left: &[f32], right: &[f32]) -> Vec<f32> {
-    left.iter().zip(right).map(|(left, right)| left + right).collect()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left + right)
+        .collect()
 }
 
 fn softmax(scores: &[f32]) -> Vec<f32> {
@@ -153,7 +190,10 @@ fn softmax(scores: &[f32]) -> Vec<f32> {
 }
 
 /// Gaussian error linear unit (Hendrycks and Gimpel 2016), in its exact form.
-#[expect(clippy::cast_possible_truncation, reason = "the model's values are `f32`")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the model's values are `f32`"
+)]
 fn gelu(value: f32) -> f32 {
     let value = f64::from(value);
     (0.5 * value * (1.0 + erf(value / 2.0_f64.sqrt()))) as f32
@@ -175,7 +215,12 @@ fn erf(x: f64) -> f64 {
 
 #[test]
 fn the_error_function_has_its_known_values() {
-    for (x, expect) in [(0.0, 0.0), (0.5, 0.520_499_877_8), (1.0, 0.842_700_792_9), (-3.0, -0.999_977_909_5)] {
+    for (x, expect) in [
+        (0.0, 0.0),
+        (0.5, 0.520_499_877_8),
+        (1.0, 0.842_700_792_9),
+        (-3.0, -0.999_977_909_5),
+    ] {
         assert!((erf(x) - expect).abs() < 1e-9, "erf({x}) is {}", erf(x));
     }
 }

@@ -60,7 +60,10 @@ impl Encoder for Mock {
         let has = |id| batch.iter().any(|text| text[0] == id);
         assert!(!has(PANIC), "as told");
         if has(FAIL) {
-            return Err(EncodeError::Output { found: 0, wanted: batch.len() });
+            return Err(EncodeError::Output {
+                found: 0,
+                wanted: batch.len(),
+            });
         }
         Ok(batch.iter().map(|text| vec![text.len() as f32]).collect())
     }
@@ -68,7 +71,9 @@ impl Encoder for Mock {
 
 fn mock() -> (Scheduler, Arc<AtomicUsize>) {
     let batches = Arc::new(AtomicUsize::new(0));
-    let mock = Mock { batches: Arc::clone(&batches) };
+    let mock = Mock {
+        batches: Arc::clone(&batches),
+    };
     (Scheduler::start(OPTIONS, || Ok(mock)).unwrap(), batches)
 }
 
@@ -76,9 +81,15 @@ fn mock() -> (Scheduler, Arc<AtomicUsize>) {
 async fn every_caller_gets_its_own_vectors_in_order() {
     let model = model();
     let scheduler = Arc::new(scheduler(&model));
-    let ids: Vec<_> = TEXTS.iter().map(|text| model.tokens.document(text).unwrap()).collect();
+    let ids: Vec<_> = TEXTS
+        .iter()
+        .map(|text| model.tokens.document(text).unwrap())
+        .collect();
     let (_, mut encoder) = open(minilm(), Precision::Fp32);
-    let expect: Vec<_> = ids.iter().map(|ids| encoder.encode(&[ids]).unwrap().remove(0)).collect();
+    let expect: Vec<_> = ids
+        .iter()
+        .map(|ids| encoder.encode(&[ids]).unwrap().remove(0))
+        .collect();
     let callers = (0..12).map(|caller| {
         let (scheduler, ids) = (Arc::clone(&scheduler), ids.clone());
         tokio::spawn(async move {
@@ -111,7 +122,9 @@ async fn more_texts_than_there_is_room_for_pass_too() {
 async fn texts_of_like_length_share_a_batch() {
     let (scheduler, batches) = mock();
     let before = batches.load(Ordering::SeqCst);
-    let texts = (0..20).map(|n| vec![1; if n % 2 == 0 { 5 } else { 100 }]).collect();
+    let texts = (0..20)
+        .map(|n| vec![1; if n % 2 == 0 { 5 } else { 100 }])
+        .collect();
     scheduler.encode(texts).await.unwrap();
     assert_eq!(batches.load(Ordering::SeqCst) - before, 2);
 }
@@ -129,7 +142,9 @@ async fn a_panic_leaves_nobody_waiting() {
     let (scheduler, _) = mock();
     for _ in 0..2 {
         let call = scheduler.encode(vec![vec![PANIC; 3], vec![1; 3]]);
-        let outcome = tokio::time::timeout(Duration::from_secs(10), call).await.unwrap();
+        let outcome = tokio::time::timeout(Duration::from_secs(10), call)
+            .await
+            .unwrap();
         assert!(matches!(outcome, Err(EncodeError::Stopped)));
     }
 }
@@ -137,7 +152,10 @@ async fn a_panic_leaves_nobody_waiting() {
 #[test]
 fn an_encoder_that_does_not_open_is_an_error_at_the_start() {
     let open = || Err::<Mock, _>(EncodeError::Stopped);
-    assert!(matches!(Scheduler::start(OPTIONS, open), Err(EncodeError::Stopped)));
+    assert!(matches!(
+        Scheduler::start(OPTIONS, open),
+        Err(EncodeError::Stopped)
+    ));
 }
 
 pub(crate) fn made(model: &Model, texts: &[&str]) -> ChunksMade {
@@ -149,7 +167,11 @@ pub(crate) fn made(model: &Model, texts: &[&str]) -> ChunksMade {
         prefix: String::new(),
         overlap: String::new(),
         text: (*text).to_owned(),
-        spans: vec![Span { page: 1, start: 0, end: 1 }],
+        spans: vec![Span {
+            page: 1,
+            start: 0,
+            end: 1,
+        }],
         tokens: 0,
     };
     ChunksMade {
@@ -175,20 +197,50 @@ async fn the_stage_gives_each_chunk_its_vector() {
     let stage = EmbedStage::new(Arc::clone(&model), Arc::new(scheduler(&model)));
     let message = made(&model, &TEXTS);
     let out = stage.handle(message.clone()).await.unwrap();
-    assert_eq!(out[0].subject(), format!("ingest.v1.index.{}", message.work.document_id));
+    assert_eq!(
+        out[0].subject(),
+        format!("ingest.v1.index.{}", message.work.document_id)
+    );
     let embedded: ChunksEmbedded = serde_json::from_slice(out[0].payload()).unwrap();
-    assert_eq!((&embedded.work, &embedded.chunks), (&message.work, &message.chunks));
-    assert_eq!((embedded.dimension, embedded.vectors.len()), (384, TEXTS.len()));
+    assert_eq!(
+        (&embedded.work, &embedded.chunks),
+        (&message.work, &message.chunks)
+    );
+    assert_eq!(
+        (embedded.dimension, embedded.vectors.len()),
+        (384, TEXTS.len())
+    );
     let (first, second) = (&embedded.vectors[0].0, &embedded.vectors[1].0);
     assert!((cosine(first, second) - 0.7553).abs() < 0.002);
 
     let questions = Questions::new(Arc::clone(&model), scheduler(&model));
-    let asked = questions.embed(EmbedQuery { text: TEXTS[0].to_owned() }).await.unwrap();
+    let asked = questions
+        .embed(EmbedQuery {
+            text: TEXTS[0].to_owned(),
+        })
+        .await
+        .unwrap();
     assert_eq!(asked.model, model.id);
-    assert!(cosine(&asked.vector.0, first) > 0.9999, "MiniLM has no query prompt");
-    let long = questions.embed(EmbedQuery { text: "a ".repeat(3000) }).await.unwrap();
-    assert!((cosine(&long.vector.0, &long.vector.0) - 1.0).abs() < 1e-5, "cut to the window");
-    let refused = questions.embed(EmbedQuery { text: "a".repeat(9000) }).await.unwrap_err();
+    assert!(
+        cosine(&asked.vector.0, first) > 0.9999,
+        "MiniLM has no query prompt"
+    );
+    let long = questions
+        .embed(EmbedQuery {
+            text: "a ".repeat(3000),
+        })
+        .await
+        .unwrap();
+    assert!(
+        (cosine(&long.vector.0, &long.vector.0) - 1.0).abs() < 1e-5,
+        "cut to the window"
+    );
+    let refused = questions
+        .embed(EmbedQuery {
+            text: "a".repeat(9000),
+        })
+        .await
+        .unwrap_err();
     assert_eq!(refused.code, ErrorCode::BadRequest);
 }
 
@@ -206,8 +258,16 @@ async fn chunks_for_another_model_are_refused() {
         assert!(error.message.contains(expect), "{error}");
         assert!(!error.remedy.is_empty());
     };
-    check(|made| made.work.pipeline.model = "bge-fp32".parse().unwrap(), "model `bge-fp32`").await;
-    check(|made| made.tokenizer_hash = "00".to_owned(), "tokenizer `00`").await;
+    check(
+        |made| made.work.pipeline.model = "bge-fp32".parse().unwrap(),
+        "model `bge-fp32`",
+    )
+    .await;
+    check(
+        |made| made.tokenizer_hash = "00".to_owned(),
+        "tokenizer `00`",
+    )
+    .await;
     check(|made| made.window = 512, "window `512`").await;
     let long = |made: &mut ChunksMade| made.chunks[0].text = "word ".repeat(300);
     check(long, "chunk 0 has 302 tokens where 256 fit").await;

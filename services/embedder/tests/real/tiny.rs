@@ -27,7 +27,11 @@ pub(crate) struct Tiny {
 }
 
 impl Tiny {
-    pub(crate) const BERT: Self = Self { model_type: "bert", pooling: "mean", prefix: "" };
+    pub(crate) const BERT: Self = Self {
+        model_type: "bert",
+        pooling: "mean",
+        prefix: "",
+    };
 
     pub(crate) fn config(self) -> Value {
         json!({
@@ -42,9 +46,7 @@ impl Tiny {
     pub(crate) fn write(self, folder: &Path) {
         fs::create_dir_all(folder.join("1_Pooling")).unwrap();
         write_json(&folder.join("config.json"), &self.config());
-        let module = |kind: &str, path: &str| {
-            json!({"type": format!("sentence_transformers.models.{kind}"), "path": path})
-        };
+        let module = |kind: &str, path: &str| json!({"type": format!("sentence_transformers.models.{kind}"), "path": path});
         let modules = json!([module("Transformer", ""), module("Pooling", "1_Pooling")]);
         write_json(&folder.join("modules.json"), &modules);
         let pooling = json!({
@@ -58,10 +60,15 @@ impl Tiny {
 
     fn weights(self) -> Vec<u8> {
         let mut shapes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (name, rows) in
-            [("word", WORDS.len()), ("position", POSITIONS), ("token_type", 2)]
-        {
-            shapes.insert(format!("embeddings.{name}_embeddings.weight"), vec![rows, HIDDEN]);
+        for (name, rows) in [
+            ("word", WORDS.len()),
+            ("position", POSITIONS),
+            ("token_type", 2),
+        ] {
+            shapes.insert(
+                format!("embeddings.{name}_embeddings.weight"),
+                vec![rows, HIDDEN],
+            );
         }
         let mut norms = vec!["embeddings.LayerNorm".to_owned()];
         let mut dense = Vec::new();
@@ -94,15 +101,21 @@ impl Tiny {
             })
             .collect();
         let views = data.iter().map(|(name, (shape, bytes))| {
-            (name, TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap())
+            (
+                name,
+                TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap(),
+            )
         });
         safetensors::serialize(views, None).unwrap()
     }
 }
 
 fn tokenizer() -> Value {
-    let vocab: serde_json::Map<String, Value> =
-        WORDS.iter().enumerate().map(|(id, word)| ((*word).to_owned(), json!(id))).collect();
+    let vocab: serde_json::Map<String, Value> = WORDS
+        .iter()
+        .enumerate()
+        .map(|(id, word)| ((*word).to_owned(), json!(id)))
+        .collect();
     let special = |id: usize| {
         json!({"id": id, "content": WORDS[id], "special": true, "single_word": false,
                "lstrip": false, "rstrip": false, "normalized": false})

@@ -54,7 +54,8 @@ impl Frames {
     }
 
     fn push(&mut self, piece: &[u8]) {
-        self.buffer.extend(piece.iter().filter(|byte| **byte != b'\r'));
+        self.buffer
+            .extend(piece.iter().filter(|byte| **byte != b'\r'));
     }
 
     /// The data of the next whole event; comments and events without data are passed over.
@@ -80,8 +81,11 @@ mod tests {
     use super::*;
 
     async fn read(text: &str, cut: usize) -> Vec<Result<AnswerEvent, String>> {
-        let pieces: Vec<_> =
-            text.as_bytes().chunks(cut).map(|piece| Ok(piece.to_vec())).collect();
+        let pieces: Vec<_> = text
+            .as_bytes()
+            .chunks(cut)
+            .map(|piece| Ok(piece.to_vec()))
+            .collect();
         events(futures::stream::iter(pieces), Duration::from_secs(5))
             .map(|event| event.map_err(|error| error.to_string()))
             .collect()
@@ -107,7 +111,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_that_is_none_ends_the_stream_with_an_error() {
-        let events = read("data: nonsense\n\ndata: {\"event\":\"token\",\"text\":\"b\"}\n\n", 9).await;
+        let events = read(
+            "data: nonsense\n\ndata: {\"event\":\"token\",\"text\":\"b\"}\n\n",
+            9,
+        )
+        .await;
         assert_eq!(events.len(), 1);
         assert!(events[0].is_err());
     }

@@ -24,8 +24,11 @@ pub(super) async fn run(args: AddArgs, json: bool) -> CommandResult {
     if args.reset {
         reset(&gateway, &args.collection, args.yes, &screen).await?;
     }
-    let request =
-        Request { collection: args.collection, force: args.force, wait: !args.no_wait };
+    let request = Request {
+        collection: args.collection,
+        force: args.force,
+        wait: !args.no_wait,
+    };
     let report = intake::run(&gateway, request, found, &screen).await?;
     screen.finish();
     if json {
@@ -42,14 +45,19 @@ async fn reset(
     sure: bool,
     screen: &Screen,
 ) -> Result<(), Complaint> {
-    let listing = Listing { collection: Some(collection.clone()), state: None };
+    let listing = Listing {
+        collection: Some(collection.clone()),
+        state: None,
+    };
     let documents = gateway.documents(&listing).await?;
     if documents.is_empty() {
         return Ok(());
     }
     let documents_text = count(documents.len() as u64, "document");
     if !sure {
-        confirm(&format!("Remove {documents_text} of collection `{collection}`?"))?;
+        confirm(&format!(
+            "Remove {documents_text} of collection `{collection}`?"
+        ))?;
     }
     let removed: Vec<Result<_, ClientError>> = futures::stream::iter(documents)
         .map(|document| async move { gateway.delete(&document.id).await })
@@ -57,7 +65,9 @@ async fn reset(
         .collect()
         .await;
     removed.into_iter().collect::<Result<Vec<_>, _>>()?;
-    screen.line(format!("removed {documents_text} of collection `{collection}`"));
+    screen.line(format!(
+        "removed {documents_text} of collection `{collection}`"
+    ));
     Ok(())
 }
 

@@ -26,7 +26,13 @@ pub(super) async fn run(args: QuestionArgs, json: bool) -> CommandResult {
             AnswerEvent::Token { text } if !json => output::piece(&printable(&text))?,
             AnswerEvent::Token { .. } => {}
             AnswerEvent::Done { .. } if json => return Ok(ExitCode::SUCCESS),
-            AnswerEvent::Done { generator, timings, citations, notes, .. } => {
+            AnswerEvent::Done {
+                generator,
+                timings,
+                citations,
+                notes,
+                ..
+            } => {
                 let numbers: Vec<u32> = citations.iter().map(|citation| citation.number).collect();
                 end(&sources, &numbers, &notes)?;
                 let text = format!("{generator}, {:.0} ms", timings.total_ms);
@@ -36,7 +42,10 @@ pub(super) async fn run(args: QuestionArgs, json: bool) -> CommandResult {
             AnswerEvent::Error { error } => return Err(error.into()),
         }
     }
-    Err(Complaint::new("the answer broke off", "ask again; see the log of `ibid up`"))
+    Err(Complaint::new(
+        "the answer broke off",
+        "ask again; see the log of `ibid up`",
+    ))
 }
 
 /// Where the quoted passages stand, and what else there is to know.

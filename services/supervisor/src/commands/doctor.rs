@@ -39,8 +39,18 @@ impl Check {
     fn new(what: impl Into<String>, found: Result<String, (String, String)>) -> Self {
         let what = what.into();
         match found {
-            Ok(found) => Self { what, ok: true, found, remedy: None },
-            Err((found, remedy)) => Self { what, ok: false, found, remedy: Some(remedy) },
+            Ok(found) => Self {
+                what,
+                ok: true,
+                found,
+                remedy: None,
+            },
+            Err((found, remedy)) => Self {
+                what,
+                ok: false,
+                found,
+                remedy: Some(remedy),
+            },
         }
     }
 }
@@ -94,13 +104,19 @@ fn parts(setup: &Setup) -> Vec<Check> {
             let path = part.folder.join(&file.path);
             match stamps.holds_by_hash(&path, file) {
                 Ok(true) => None,
-                Ok(false) => Some(format!("{} is missing or not the pinned file", path.display())),
+                Ok(false) => Some(format!(
+                    "{} is missing or not the pinned file",
+                    path.display()
+                )),
                 Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
             }
         });
         let remedy = || "run `ibid setup`".to_owned();
         let found = match bad {
-            None => Ok(format!("{} of the pinned hash", output::count(part.files.len() as u64, "file"))),
+            None => Ok(format!(
+                "{} of the pinned hash",
+                output::count(part.files.len() as u64, "file")
+            )),
             Some(bad) => Err((bad, remedy())),
         };
         checks.push(Check::new(name, found));
@@ -128,13 +144,21 @@ async fn python(python: &Path, setup: &Setup) -> Check {
     let found = match answer {
         Ok(Ok(output)) if output.status.success() => {
             let text = String::from_utf8_lossy(&output.stdout);
-            Ok(text.split(" from ").next().unwrap_or_default().trim().to_owned())
+            Ok(text
+                .split(" from ")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned())
         }
         _ if matches!(setup.is_complete(), Ok(true)) => {
             Ok("not there, and not needed: all parts are".to_owned())
         }
         _ => Err((
-            format!("`{} -m pip` does not run, and parts are missing", python.display()),
+            format!(
+                "`{} -m pip` does not run, and parts are missing",
+                python.display()
+            ),
             "install Python 3 with pip (on Debian: `apt-get install python3-pip`)".to_owned(),
         )),
     };
@@ -158,8 +182,15 @@ fn free_space(folder: &Path) -> Check {
     let found = match free_bytes(folder) {
         Ok(free) if free >= FREE_BYTES => Ok(format!("{} MiB free", output::thousands(free >> 20))),
         Ok(free) => Err((
-            format!("only {} MiB free in {}", output::thousands(free >> 20), folder.display()),
-            format!("make room for at least {} MiB, or set IBID_DATA", FREE_BYTES >> 20),
+            format!(
+                "only {} MiB free in {}",
+                output::thousands(free >> 20),
+                folder.display()
+            ),
+            format!(
+                "make room for at least {} MiB, or set IBID_DATA",
+                FREE_BYTES >> 20
+            ),
         )),
         Err(error) => Err((error.to_string(), "check the data folder".to_owned())),
     };
@@ -178,8 +209,14 @@ async fn port(data: &Path) -> Check {
             Ok(format!("Ibid answers at {}", endpoint.url))
         } else {
             Err((
-                format!("Ibid (process {}) does not answer at {}", endpoint.pid, endpoint.url),
-                format!("see its log, or end it and remove {}", endpoint_file(data).display()),
+                format!(
+                    "Ibid (process {}) does not answer at {}",
+                    endpoint.pid, endpoint.url
+                ),
+                format!(
+                    "see its log, or end it and remove {}",
+                    endpoint_file(data).display()
+                ),
             ))
         };
         return Check::new("port", found);
@@ -220,11 +257,18 @@ mod tests {
     #[test]
     fn missing_parts_are_named() {
         let folder = tempfile::tempdir().unwrap();
-        let setup = Setup { assets: folder.path().to_owned(), ..setup::builtin().unwrap() };
+        let setup = Setup {
+            assets: folder.path().to_owned(),
+            ..setup::builtin().unwrap()
+        };
         let checks = parts(&setup);
         assert_eq!(checks.len(), setup.pins.parts.len() + 1);
         for check in checks {
-            assert!(!check.ok && check.remedy.unwrap().contains("ibid setup"), "{}", check.what);
+            assert!(
+                !check.ok && check.remedy.unwrap().contains("ibid setup"),
+                "{}",
+                check.what
+            );
         }
     }
 }

@@ -18,7 +18,10 @@ pub(super) async fn all(
     gateway: &Gateway,
     collection: Option<&CollectionName>,
 ) -> Result<Vec<DocumentView>, Complaint> {
-    let listing = Listing { collection: collection.cloned(), state: None };
+    let listing = Listing {
+        collection: collection.cloned(),
+        state: None,
+    };
     Ok(gateway.documents(&listing).await?)
 }
 
@@ -26,18 +29,26 @@ pub(super) async fn all(
 ///
 /// # Errors
 /// When there is none, or more than one.
-pub(super) fn one<'a>(documents: &'a [DocumentView], wanted: &str) -> Result<&'a DocumentView, Complaint> {
+pub(super) fn one<'a>(
+    documents: &'a [DocumentView],
+    wanted: &str,
+) -> Result<&'a DocumentView, Complaint> {
     if let Ok(id) = wanted.parse::<DocumentId>()
         && let Some(document) = documents.iter().find(|document| document.id == id)
     {
         return Ok(document);
     }
-    let on_disk = Path::new(wanted).canonicalize().or_else(|_| std::path::absolute(wanted));
+    let on_disk = Path::new(wanted)
+        .canonicalize()
+        .or_else(|_| std::path::absolute(wanted));
     let on_disk = on_disk.unwrap_or_default();
     let by_path = |d: &&DocumentView| d.path == wanted || Path::new(&d.path) == on_disk;
     let mut found: Vec<_> = documents.iter().filter(by_path).collect();
     if found.is_empty() {
-        found = documents.iter().filter(|document| document.name == wanted).collect();
+        found = documents
+            .iter()
+            .filter(|document| document.name == wanted)
+            .collect();
     }
     match found.as_slice() {
         [document] => Ok(document),
@@ -46,7 +57,10 @@ pub(super) fn one<'a>(documents: &'a [DocumentView], wanted: &str) -> Result<&'a
             "see `ibid list` for paths, names and ids",
         )),
         several => {
-            let named = several.iter().take(NAMED).map(|d| format!("{} ({})", d.id, d.path));
+            let named = several
+                .iter()
+                .take(NAMED)
+                .map(|d| format!("{} ({})", d.id, d.path));
             let named = named.collect::<Vec<_>>().join(", ");
             let more = if several.len() > NAMED { ", …" } else { "" };
             Err(Complaint::new(
@@ -74,14 +88,17 @@ mod tests {
 
     #[test]
     fn id_then_path_then_name() {
-        let documents =
-            [document(1, "/a/x.txt"), document(2, "/b/x.txt"), document(3, "upload://default/y.md")];
-        let check = |wanted: &str, expect: Result<&str, &str>| match (one(&documents, wanted), expect)
-        {
-            (Ok(found), Ok(path)) => assert_eq!(found.path, path),
-            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
-            (found, expect) => panic!("{found:?}, not {expect:?}"),
-        };
+        let documents = [
+            document(1, "/a/x.txt"),
+            document(2, "/b/x.txt"),
+            document(3, "upload://default/y.md"),
+        ];
+        let check =
+            |wanted: &str, expect: Result<&str, &str>| match (one(&documents, wanted), expect) {
+                (Ok(found), Ok(path)) => assert_eq!(found.path, path),
+                (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+                (found, expect) => panic!("{found:?}, not {expect:?}"),
+            };
         check(&format!("{:032x}", 2), Ok("/b/x.txt"));
         check("/a/x.txt", Ok("/a/x.txt"));
         check("/a/../a/x.txt", Err("no document"));

@@ -12,7 +12,10 @@ pub(super) async fn run(json: bool) -> CommandResult {
         return Ok(success_if(report.findings.is_empty()));
     }
     for finding in &report.findings {
-        output::line(format!("{}: {}; {}", finding.store, finding.problem, finding.remedy))?;
+        output::line(format!(
+            "{}: {}; {}",
+            finding.store, finding.problem, finding.remedy
+        ))?;
     }
     output::line(format!(
         "{} in {}, {}, {}",

@@ -13,7 +13,10 @@ use crate::output::{self, count, style, thousands};
 
 /// Lists documents.
 pub(super) async fn run(args: ListArgs, json: bool) -> CommandResult {
-    let listing = Listing { collection: args.collection, state: args.state };
+    let listing = Listing {
+        collection: args.collection,
+        state: args.state,
+    };
     let documents = gateway()?.documents(&listing).await?;
     if json {
         output::json(&json!({ "documents": documents }))?;

@@ -44,5 +44,8 @@ pub(super) fn run(command: ModelCommand, json: bool) -> CommandResult {
 /// An error with all its causes on one line.
 pub(super) fn chain(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }

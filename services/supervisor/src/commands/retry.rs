@@ -24,7 +24,9 @@ pub(super) async fn run(args: RetryArgs, json: bool) -> CommandResult {
         output::json(&retried)?;
     } else {
         let text = count(retried.documents.len() as u64, "document");
-        output::line(format!("{text} queued again; `ibid list` shows how far they are"))?;
+        output::line(format!(
+            "{text} queued again; `ibid list` shows how far they are"
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -42,7 +42,10 @@ fn tell(receipt: &DeletionReceipt) -> String {
     let rest = if pending.is_empty() {
         "gone from every store".to_owned()
     } else {
-        format!("hidden everywhere, still to be purged from {}", pending.join(", "))
+        format!(
+            "hidden everywhere, still to be purged from {}",
+            pending.join(", ")
+        )
     };
     format!("removed {}: {chunks}, {rest}", receipt.path)
 }

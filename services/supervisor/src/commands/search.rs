@@ -41,7 +41,10 @@ pub(super) fn question(args: &QuestionArgs) -> Question {
         text: args.question.join(" "),
         k: args.k,
         semantic_weight: args.semantic_weight,
-        filter: Filter { collections: args.collection.clone(), documents: Vec::new() },
+        filter: Filter {
+            collections: args.collection.clone(),
+            documents: Vec::new(),
+        },
     }
 }
 
@@ -54,7 +57,9 @@ pub(super) fn headline(number: usize, passage: &Passage) -> String {
 
 /// Document text must not be able to drive the terminal.
 pub(super) fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    text.chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect()
 }
 
 fn indented(text: &str) -> String {

@@ -19,16 +19,23 @@ const EXTRACT_CHILD: &str = "extract-child";
 pub(super) fn run(args: &ServiceArgs) -> CommandResult {
     if let Some(parent) = args.parent {
         parent::die_with(parent).map_err(|error| {
-            Complaint::new(format!("cannot run for `ibid up`: {error}"), "start `ibid up` again")
+            Complaint::new(
+                format!("cannot run for `ibid up`: {error}"),
+                "start `ibid up` again",
+            )
         })?;
     }
-    let first = args.arguments.first().and_then(|argument| argument.to_str());
+    let first = args
+        .arguments
+        .first()
+        .and_then(|argument| argument.to_str());
     Ok(match (args.name.as_str(), first) {
         ("parser", Some(EXTRACT_CHILD)) => parser::child_main(),
         ("parser", None) => start("parser", |service, mut settings: parser::Settings| {
             // The parser's reading processes are this program as well.
-            settings.child_arguments =
-                ["service", "parser", EXTRACT_CHILD].map(str::to_owned).to_vec();
+            settings.child_arguments = ["service", "parser", EXTRACT_CHILD]
+                .map(str::to_owned)
+                .to_vec();
             parser::run(service, settings)
         }),
         ("chunker", None) => start("chunker", chunker::run),

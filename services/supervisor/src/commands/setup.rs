@@ -18,7 +18,10 @@ const IMPORTER: &str = "embedder-1";
 pub(super) async fn run(json: bool) -> CommandResult {
     let setup = builtin()?;
     let told = Told::default();
-    let quiet = Lines { all: !json, told: &told };
+    let quiet = Lines {
+        all: !json,
+        told: &told,
+    };
     setup.run(&quiet).await?;
     if json {
         output::json(&told.parts())?;
@@ -34,7 +37,12 @@ pub(super) async fn run(json: bool) -> CommandResult {
 /// What is missing and could not be fetched.
 pub(super) async fn ensure() -> Result<Setup, Complaint> {
     let setup = builtin()?;
-    setup.run(&Lines { all: false, told: &Told::default() }).await?;
+    setup
+        .run(&Lines {
+            all: false,
+            told: &Told::default(),
+        })
+        .await?;
     Ok(setup)
 }
 
@@ -78,12 +86,19 @@ impl Told {
         if let Ok(mut parts) = self.0.lock() {
             parts.retain(|line| line.name != part.name);
             let (name, version) = (part.name.clone(), part.version.clone());
-            parts.push(PartLine { name, version, state });
+            parts.push(PartLine {
+                name,
+                version,
+                state,
+            });
         }
     }
 
     fn parts(&self) -> Vec<PartLine> {
-        self.0.lock().map(|mut parts| std::mem::take(&mut *parts)).unwrap_or_default()
+        self.0
+            .lock()
+            .map(|mut parts| std::mem::take(&mut *parts))
+            .unwrap_or_default()
     }
 }
 

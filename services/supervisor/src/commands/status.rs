@@ -56,8 +56,14 @@ fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
         (n.working, "in work"),
     ];
     let states = states.iter().filter(|(n, _)| *n > 0);
-    let states: Vec<_> = states.map(|(n, state)| format!("{} {state}", thousands(*n))).collect();
-    let states = if states.is_empty() { "none".to_owned() } else { states.join(", ") };
+    let states: Vec<_> = states
+        .map(|(n, state)| format!("{} {state}", thousands(*n)))
+        .collect();
+    let states = if states.is_empty() {
+        "none".to_owned()
+    } else {
+        states.join(", ")
+    };
     output::line(format!("documents {states}"))?;
     output::line(format!(
         "content   {}, {}, {}",
@@ -66,13 +72,18 @@ fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
         count(catalog.tokens, "token")
     ))?;
     let collections = catalog.collections.iter();
-    let collections: Vec<_> =
-        collections.map(|(name, n)| format!("{name} ({})", thousands(*n))).collect();
+    let collections: Vec<_> = collections
+        .map(|(name, n)| format!("{name} ({})", thousands(*n)))
+        .collect();
     if !collections.is_empty() {
         output::line(format!("in        {}", collections.join(", ")))?;
     }
     for (engine, name, sequence) in [
-        ("keywords", &catalog.keyword_engine, catalog.keyword_sequence),
+        (
+            "keywords",
+            &catalog.keyword_engine,
+            catalog.keyword_sequence,
+        ),
         ("vectors", &catalog.vector_engine, catalog.vector_sequence),
     ] {
         let behind = catalog.sequence.saturating_sub(sequence);
@@ -92,8 +103,11 @@ fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
 }
 
 fn services(services: &[Health], proc: &Path) -> Result<(), Complaint> {
-    let mut rows =
-        vec![["service", "state", "in hand", "up", "memory", "notes"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["service", "state", "in hand", "up", "memory", "notes"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for service in services {
         let state = if service.ready {
             style().green().apply_to("ready")

@@ -20,7 +20,10 @@ use crate::supervise::{Stop, Up, UpError, UpOptions, fleet};
 pub(super) async fn run(args: UpArgs, json: bool) -> CommandResult {
     let mut signals = Signals::listen()?;
     if let Some(path) = args.paths.iter().find(|path| !path.exists()) {
-        return Err(Complaint::new(format!("`{}` is not there", path.display()), "check the path"));
+        return Err(Complaint::new(
+            format!("`{}` is not there", path.display()),
+            "check the path",
+        ));
     }
     let parts = setup::ensure().await?;
     let options = options(parts.assets.join("nats-server").join("nats-server"))?;
@@ -57,7 +60,11 @@ pub(super) async fn run(args: UpArgs, json: bool) -> CommandResult {
     if gave_up.is_empty() {
         screen.line("drained");
     } else {
-        screen.warn(format!("gave up on {}: {}", gave_up.len(), gave_up.join(", ")));
+        screen.warn(format!(
+            "gave up on {}: {}",
+            gave_up.len(),
+            gave_up.join(", ")
+        ));
     }
     screen.finish();
     match failed {
@@ -108,13 +115,18 @@ async fn serve(up: &Up, args: UpArgs, screen: &Screen) -> std::convert::Infallib
     let missing = up.all_ready().await;
     if !missing.is_empty() {
         let names = missing.join(", ");
-        screen.warn(format!("not ready yet: {names}; `ibid status` shows when they are"));
+        screen.warn(format!(
+            "not ready yet: {names}; `ibid status` shows when they are"
+        ));
     }
     let url = style().bold().apply_to(format!("{}/", up.endpoint.url));
     screen.line(format!("Ibid is at {url} (Ctrl-C ends it)"));
     if !args.paths.is_empty() {
-        let request =
-            Request { collection: args.collection, force: false, wait: true };
+        let request = Request {
+            collection: args.collection,
+            force: false,
+            wait: true,
+        };
         match take_in(up, args.paths, request, screen).await {
             Ok(report) => {
                 let told = report.tell(|line| {
@@ -186,7 +198,10 @@ mod tests {
         assert_eq!(port(Some("0"), 4277).unwrap(), 0);
         for bad in ["x", "-1", "65536"] {
             let error = port(Some(bad), 4277).unwrap_err().to_string();
-            assert!(error.contains(bad) && error.contains("IBID_PORT"), "{error}");
+            assert!(
+                error.contains(bad) && error.contains("IBID_PORT"),
+                "{error}"
+            );
         }
     }
 }

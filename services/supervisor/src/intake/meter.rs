@@ -79,10 +79,12 @@ impl Meter {
         self.bar.set_position(self.tally.done);
         let elapsed = self.started.elapsed();
         if self.screen.is_interactive() {
-            self.bar.set_message(describe(self.tally, self.files, self.work, elapsed));
+            self.bar
+                .set_message(describe(self.tally, self.files, self.work, elapsed));
         } else if self.told.elapsed() >= PLAIN_EVERY {
             self.told = Instant::now();
-            self.screen.line(describe(self.tally, self.files, self.work, elapsed));
+            self.screen
+                .line(describe(self.tally, self.files, self.work, elapsed));
         }
     }
 
@@ -93,7 +95,11 @@ impl Meter {
 }
 
 fn describe(tally: Tally, files: u64, work: u64, elapsed: Duration) -> String {
-    let mut parts = vec![format!("{}/{}", thousands(tally.done), count(files, "document"))];
+    let mut parts = vec![format!(
+        "{}/{}",
+        thousands(tally.done),
+        count(files, "document")
+    )];
     if tally.done == 0 && tally.sent < files {
         parts.push(format!("{} handed over", thousands(tally.sent)));
     }
@@ -133,13 +139,29 @@ mod tests {
     fn the_line_says_counts_pages_rate_and_time_left() {
         let ten = Duration::from_secs(10);
         let check = |tally, expect| assert_eq!(describe(tally, 40, 4000, ten), expect);
-        check(Tally { sent: 3, ..Tally::default() }, "0/40 documents, 3 handed over");
         check(
-            Tally { sent: 40, done: 10, done_work: 1000, pages: 300 },
+            Tally {
+                sent: 3,
+                ..Tally::default()
+            },
+            "0/40 documents, 3 handed over",
+        );
+        check(
+            Tally {
+                sent: 40,
+                done: 10,
+                done_work: 1000,
+                pages: 300,
+            },
             "10/40 documents, 300 pages, 30.0 pages/s, 0:30 left",
         );
         check(
-            Tally { sent: 40, done: 40, done_work: 4000, pages: 1200 },
+            Tally {
+                sent: 40,
+                done: 40,
+                done_work: 4000,
+                pages: 1200,
+            },
             "40/40 documents, 1,200 pages, 120.0 pages/s",
         );
     }

@@ -105,9 +105,13 @@ impl Report {
             report.take(file);
         }
         let kinds = found.unsupported.into_iter();
-        report.unsupported = kinds.map(|(kind, paths)| Unsupported { kind, paths }).collect();
+        report.unsupported = kinds
+            .map(|(kind, paths)| Unsupported { kind, paths })
+            .collect();
         let troubles = found.unreadable.into_iter();
-        report.unreadable = troubles.map(|(path, reason)| Trouble { path, reason }).collect();
+        report.unreadable = troubles
+            .map(|(path, reason)| Trouble { path, reason })
+            .collect();
         report
     }
 
@@ -126,15 +130,19 @@ impl Report {
             self.pages += u64::from(view.pages);
             self.chunks += u64::from(view.chunks);
         }
-        let (missing_pages, said) =
-            file.view.map(|view| (view.missing_pages, view.error)).unwrap_or_default();
+        let (missing_pages, said) = file
+            .view
+            .map(|view| (view.missing_pages, view.error))
+            .unwrap_or_default();
         let (admitted, refused) = match file.admitted {
             Ok(admitted) => (Some(admitted), None),
             Err(error) => (None, Some(error)),
         };
         self.documents.push(Line {
             path: file.path,
-            id: admitted.as_ref().map(|admitted| admitted.document_id.clone()),
+            id: admitted
+                .as_ref()
+                .map(|admitted| admitted.document_id.clone()),
             outcome: admitted.as_ref().map(|admitted| admitted.outcome),
             state,
             missing_pages,
@@ -159,14 +167,31 @@ impl Report {
             }
         }
         for trouble in &self.unreadable {
-            line(format!("not readable: {}: {}", trouble.path.display(), trouble.reason))?;
+            line(format!(
+                "not readable: {}: {}",
+                trouble.path.display(),
+                trouble.reason
+            ))?;
         }
         for kind in &self.unsupported {
-            let names: Vec<_> = kind.paths.iter().take(NAMED).map(|path| name(path)).collect();
+            let names: Vec<_> = kind
+                .paths
+                .iter()
+                .take(NAMED)
+                .map(|path| name(path))
+                .collect();
             let more = kind.paths.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
+            let more = if more > 0 {
+                format!(" and {} more", thousands(more as u64))
+            } else {
+                String::new()
+            };
             let files = count(kind.paths.len() as u64, "file");
-            line(format!("not read: {files}, {}: {}{more}", kind.kind, names.join(", ")))?;
+            line(format!(
+                "not read: {files}, {}: {}{more}",
+                kind.kind,
+                names.join(", ")
+            ))?;
         }
         Ok(())
     }
@@ -204,18 +229,28 @@ impl Report {
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn trouble_of(document: &Line) -> Option<String> {
     let path = document.path.display();
-    let remedy = document.error.as_ref().map(|error| format!("{}; {}", error.message, error.remedy));
+    let remedy = document
+        .error
+        .as_ref()
+        .map(|error| format!("{}; {}", error.message, error.remedy));
     if document.state == Some(DocumentState::Partial) {
         let pages: Vec<_> = document.missing_pages.iter().map(u32::to_string).collect();
         let why = remedy.unwrap_or_else(|| {
-            "these pages have no text that could be read; see `ibid list --state partial`".to_owned()
+            "these pages have no text that could be read; see `ibid list --state partial`"
+                .to_owned()
         });
-        return Some(format!("partial: {path}: without page {}: {why}", pages.join(", ")));
+        return Some(format!(
+            "partial: {path}: without page {}: {why}",
+            pages.join(", ")
+        ));
     }
     let failed = document.outcome.is_none() || document.state == Some(DocumentState::Failed);
     failed.then(|| {
@@ -227,9 +262,7 @@ fn trouble_of(document: &Line) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::contract::{
-        Admitted, CollectionName, ErrorCode, FileHash, Generation, Sha256Hex,
-    };
+    use shared::contract::{Admitted, CollectionName, ErrorCode, FileHash, Generation, Sha256Hex};
     use shared::format::Format;
 
     fn taken(path: &str, outcome: Outcome, state: Option<DocumentState>) -> Taken {
@@ -248,7 +281,11 @@ mod tests {
             state,
             searchable: state != DocumentState::Failed,
             pages: 2,
-            missing_pages: if state == DocumentState::Partial { vec![2, 5] } else { Vec::new() },
+            missing_pages: if state == DocumentState::Partial {
+                vec![2, 5]
+            } else {
+                Vec::new()
+            },
             chunks: 3,
             tokens: 30,
             error: (state == DocumentState::Failed)
@@ -257,8 +294,17 @@ mod tests {
             indexed_ms: None,
             page_ledger: Vec::new(),
         });
-        let admitted = Ok(Admitted { document_id: id, generation: Generation(1), outcome });
-        Taken { path: path.into(), work: 1, admitted, view }
+        let admitted = Ok(Admitted {
+            document_id: id,
+            generation: Generation(1),
+            outcome,
+        });
+        Taken {
+            path: path.into(),
+            work: 1,
+            admitted,
+            view,
+        }
     }
 
     fn told(report: &Report) -> String {
@@ -281,13 +327,29 @@ mod tests {
             taken("/b", Outcome::Unchanged, Some(DocumentState::Ready)),
             taken("/c", Outcome::Changed, Some(DocumentState::Partial)),
             taken("/d", Outcome::New, Some(DocumentState::Failed)),
-            Taken { path: "/e".into(), work: 1, admitted: Err(refused), view: None },
+            Taken {
+                path: "/e".into(),
+                work: 1,
+                admitted: Err(refused),
+                view: None,
+            },
         ];
         let mut found = Found::default();
-        found.unsupported.insert("HTML".to_owned(), (0..7).map(|n| format!("/x/{n}.html").into()).collect());
-        found.unreadable.push(("/locked".into(), "permission denied".to_owned()));
+        found.unsupported.insert(
+            "HTML".to_owned(),
+            (0..7).map(|n| format!("/x/{n}.html").into()).collect(),
+        );
+        found
+            .unreadable
+            .push(("/locked".into(), "permission denied".to_owned()));
         let report = Report::new(files, found, Duration::from_millis(1234), true);
-        let counts = Counts { new: 1, changed: 0, unchanged: 1, partial: 1, failed: 2 };
+        let counts = Counts {
+            new: 1,
+            changed: 0,
+            unchanged: 1,
+            partial: 1,
+            failed: 2,
+        };
         assert_eq!(report.counts, counts);
         assert!(!report.is_good());
         assert_eq!(
@@ -306,12 +368,20 @@ mod tests {
     #[test]
     fn kinds_that_are_not_read_are_no_failure_unless_they_were_named() {
         let mut found = Found::default();
-        found.unsupported.insert("HTML".to_owned(), vec!["/x.html".into()]);
+        found
+            .unsupported
+            .insert("HTML".to_owned(), vec!["/x.html".into()]);
         assert!(Report::new(Vec::new(), found, Duration::ZERO, true).is_good());
-        let found = Found { refused: vec!["/x.html".into()], ..Found::default() };
+        let found = Found {
+            refused: vec!["/x.html".into()],
+            ..Found::default()
+        };
         assert!(!Report::new(Vec::new(), found, Duration::ZERO, true).is_good());
         let files = vec![taken("/a", Outcome::New, None)];
         let report = Report::new(files, Found::default(), Duration::ZERO, false);
-        assert_eq!(told(&report), "handed over: 1 new; `ibid list` shows how far they are\n");
+        assert_eq!(
+            told(&report),
+            "handed over: 1 new; `ibid list` shows how far they are\n"
+        );
     }
 }

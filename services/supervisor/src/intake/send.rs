@@ -40,7 +40,12 @@ pub(super) async fn all(
         if admitted.is_err() {
             meter.done(file.work, 0);
         }
-        taken.push(Taken { path: file.path.clone(), work: file.work, admitted, view: None });
+        taken.push(Taken {
+            path: file.path.clone(),
+            work: file.work,
+            admitted,
+            view: None,
+        });
     }
     taken.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(taken)
@@ -51,8 +56,11 @@ async fn send(
     request: &Request,
     file: &Candidate,
 ) -> Result<Admitted, ClientError> {
-    let upload =
-        Upload { path: &file.path, collection: &request.collection, force: request.force };
+    let upload = Upload {
+        path: &file.path,
+        collection: &request.collection,
+        force: request.force,
+    };
     patiently(|| gateway.upload(&upload)).await
 }
 
@@ -91,7 +99,11 @@ mod tests {
         let mut calls = 0;
         let got = patiently(|| {
             calls += 1;
-            std::future::ready(if calls < 5 { Err(said(ErrorCode::Busy)) } else { Ok(calls) })
+            std::future::ready(if calls < 5 {
+                Err(said(ErrorCode::Busy))
+            } else {
+                Ok(calls)
+            })
         });
         assert_eq!(got.await.unwrap(), 5);
 

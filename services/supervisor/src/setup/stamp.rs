@@ -39,7 +39,11 @@ impl Stamps {
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
-        Self { folder: folder.to_owned(), by_path, changed: false }
+        Self {
+            folder: folder.to_owned(),
+            by_path,
+            changed: false,
+        }
     }
 
     /// Writes what has changed since [`Self::load`].
@@ -49,7 +53,9 @@ impl Stamps {
     pub fn save(&mut self) -> io::Result<()> {
         if self.changed {
             let bytes = serde_json::to_vec_pretty(&self.by_path)?;
-            write_durably(&self.folder.join(STAMPS), 0o644, |file| file.write_all(&bytes))?;
+            write_durably(&self.folder.join(STAMPS), 0o644, |file| {
+                file.write_all(&bytes)
+            })?;
             self.changed = false;
         }
         Ok(())
@@ -91,7 +97,11 @@ impl Stamps {
             return Ok(Some(stamp.sha256.clone()));
         }
         let sha256 = hash_of(&mut fs::File::open(&full)?)?;
-        let stamp = Stamp { sha256: sha256.clone(), bytes, modified_ns };
+        let stamp = Stamp {
+            sha256: sha256.clone(),
+            bytes,
+            modified_ns,
+        };
         self.by_path.insert(path.to_owned(), stamp);
         self.changed = true;
         Ok(Some(sha256))
@@ -104,7 +114,11 @@ impl Stamps {
 
     /// Sets the note of `key`.
     pub fn set_note(&mut self, key: &Path, value: String) {
-        let stamp = Stamp { sha256: value, bytes: 0, modified_ns: 0 };
+        let stamp = Stamp {
+            sha256: value,
+            bytes: 0,
+            modified_ns: 0,
+        };
         self.by_path.insert(key.to_owned(), stamp);
         self.changed = true;
     }
@@ -155,9 +169,15 @@ mod tests {
 
         // Other bytes under the same size and time: the stamp is believed, the full check is not
         // fooled.
-        let modified = fs::metadata(folder.path().join("a")).unwrap().modified().unwrap();
+        let modified = fs::metadata(folder.path().join("a"))
+            .unwrap()
+            .modified()
+            .unwrap();
         fs::write(folder.path().join("a"), b"evil").unwrap();
-        let file = fs::File::options().write(true).open(folder.path().join("a")).unwrap();
+        let file = fs::File::options()
+            .write(true)
+            .open(folder.path().join("a"))
+            .unwrap();
         file.set_modified(modified).unwrap();
         let mut stamps = Stamps::load(folder.path());
         assert!(stamps.holds(path, &pin).unwrap());

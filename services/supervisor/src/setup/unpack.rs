@@ -48,7 +48,10 @@ pub enum UnpackError {
 /// # Errors
 /// At the first file that is missing, wrong, or cannot be written; those before it are kept.
 pub fn unpack(part: &Part, wheel: &Path, folder: &Path) -> Result<(), UnpackError> {
-    let opened = |source| UnpackError::Wheel { wheel: wheel.to_owned(), source };
+    let opened = |source| UnpackError::Wheel {
+        wheel: wheel.to_owned(),
+        source,
+    };
     let file = File::open(wheel).map_err(|error| opened(error.into()))?;
     let mut archive = ZipArchive::new(file).map_err(opened)?;
     for pinned in &part.files {
@@ -72,7 +75,10 @@ fn extract(
     let mode = if pinned.executable { 0o755 } else { 0o644 };
     let mut wrong = None;
     let written = write_durably(path, mode, |file| {
-        let mut tee = HashingWriter { file, hasher: Sha256::new() };
+        let mut tee = HashingWriter {
+            file,
+            hasher: Sha256::new(),
+        };
         io::copy(entry, &mut tee)?;
         let found = hex::encode(tee.hasher.finalize());
         if pinned.allows(&found) {
@@ -83,8 +89,14 @@ fn extract(
     });
     match (written, wrong) {
         (Ok(()), _) => Ok(()),
-        (Err(_), Some(found)) => Err(UnpackError::WrongHash { name: name.to_owned(), found }),
-        (Err(source), None) => Err(UnpackError::Write { path: path.to_owned(), source }),
+        (Err(_), Some(found)) => Err(UnpackError::WrongHash {
+            name: name.to_owned(),
+            found,
+        }),
+        (Err(source), None) => Err(UnpackError::Write {
+            path: path.to_owned(),
+            source,
+        }),
     }
 }
 

@@ -19,7 +19,9 @@ impl Backoff {
         if ran >= HEALTHY {
             self.failures = 0;
         }
-        let wait = FIRST.saturating_mul(2_u32.saturating_pow(self.failures)).min(LONGEST);
+        let wait = FIRST
+            .saturating_mul(2_u32.saturating_pow(self.failures))
+            .min(LONGEST);
         self.failures = self.failures.saturating_add(1);
         wait
     }

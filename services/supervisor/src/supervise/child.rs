@@ -79,8 +79,20 @@ impl Keeper {
         let stop = CancellationToken::new();
         let (tell, state) = watch::channel(ChildState::Waiting);
         let name = spec.name.clone();
-        let keep = Keep { spec, screen, stop: stop.clone(), kill: kill.clone(), tell };
-        Self { name, state, stop, kill, task: tokio::spawn(keep.run()) }
+        let keep = Keep {
+            spec,
+            screen,
+            stop: stop.clone(),
+            kill: kill.clone(),
+            tell,
+        };
+        Self {
+            name,
+            state,
+            stop,
+            kill,
+            task: tokio::spawn(keep.run()),
+        }
     }
 
     /// Tells the child to end.
@@ -135,7 +147,8 @@ impl Keep {
             self.tell.send_replace(ChildState::Waiting);
             let wait = backoff.after(started.elapsed());
             let text = format!("{why}; starting it again in {:.1} s", wait.as_secs_f32());
-            self.screen.line(log_line::timed(&log_line::about(&self.spec.name, &text)));
+            self.screen
+                .line(log_line::timed(&log_line::about(&self.spec.name, &text)));
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.stop.cancelled() => return Ended::Drained,
@@ -148,7 +161,12 @@ impl Keep {
         command
             .arg0("ibid")
             .args(&self.spec.arguments)
-            .envs(self.spec.environment.iter().map(|(name, value)| (name, value)))
+            .envs(
+                self.spec
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -160,8 +178,14 @@ impl Keep {
 
     async fn watch(&self, mut child: Child) -> Watched {
         let logs = [
-            child.stdout.take().map(|out| tokio::spawn(self.forward(out))),
-            child.stderr.take().map(|out| tokio::spawn(self.forward(out))),
+            child
+                .stdout
+                .take()
+                .map(|out| tokio::spawn(self.forward(out))),
+            child
+                .stderr
+                .take()
+                .map(|out| tokio::spawn(self.forward(out))),
         ];
         let watched = tokio::select! {
             status = child.wait() => Watched::ByItself(status),
@@ -180,8 +204,11 @@ impl Keep {
         &self,
         out: impl tokio::io::AsyncRead + Unpin + Send + 'static,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let (screen, name, raw) =
-            (self.screen.clone(), self.spec.name.clone(), self.spec.raw_logs);
+        let (screen, name, raw) = (
+            self.screen.clone(),
+            self.spec.name.clone(),
+            self.spec.raw_logs,
+        );
         async move {
             pipe::each_line(out, |line| {
                 if raw {
@@ -195,7 +222,10 @@ impl Keep {
     }
 
     async fn end(&self, child: &mut Child) -> Ended {
-        let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let pid = child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
         let asked = pid.map(|pid| kill_process(pid, Signal::TERM));
         if let Some(Ok(())) = asked {
             tokio::select! {

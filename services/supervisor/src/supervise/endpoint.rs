@@ -84,7 +84,10 @@ mod tests {
         };
         let up = try_lock(&lock_file(data.path())).unwrap();
         endpoint.publish(data.path()).unwrap();
-        let mode = fs::metadata(file(data.path())).unwrap().permissions().mode();
+        let mode = fs::metadata(file(data.path()))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(Endpoint::find(data.path()), Some(endpoint.clone()));
 

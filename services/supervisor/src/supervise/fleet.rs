@@ -28,12 +28,18 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { parsers: 1, chunkers: 1, embedders: 1 }
+        Self {
+            parsers: 1,
+            chunkers: 1,
+            embedders: 1,
+        }
     }
 }
 
 /// The services in the order they end: first who takes new requests, last who answers them.
-const ORDER: [&str; 6] = ["gateway", "query", "parser", "chunker", "embedder", "indexer"];
+const ORDER: [&str; 6] = [
+    "gateway", "query", "parser", "chunker", "embedder", "indexer",
+];
 
 /// What every service is told.
 pub struct Surroundings<'a> {
@@ -74,7 +80,11 @@ impl Fleet {
         let watches = self.keepers.iter().map(|keeper| {
             let (name, mut state) = (keeper.name.clone(), keeper.state.clone());
             Box::pin(async move {
-                if state.wait_for(|state| *state == ChildState::Unusable).await.is_err() {
+                if state
+                    .wait_for(|state| *state == ChildState::Unusable)
+                    .await
+                    .is_err()
+                {
                     std::future::pending::<()>().await;
                 }
                 name
@@ -86,8 +96,10 @@ impl Fleet {
     /// Tells the gateway to end, and when it has, all others; returns those that had to be
     /// killed.
     pub async fn drain(self) -> Vec<String> {
-        let (gateways, others): (Vec<_>, Vec<_>) =
-            self.keepers.into_iter().partition(|keeper| keeper.name == "gateway");
+        let (gateways, others): (Vec<_>, Vec<_>) = self
+            .keepers
+            .into_iter()
+            .partition(|keeper| keeper.name == "gateway");
         let mut gave_up = drain_all(gateways).await;
         gave_up.extend(drain_all(others).await);
         gave_up
@@ -116,7 +128,11 @@ fn specs(settings: &Settings, around: &Surroundings<'_>) -> Vec<ChildSpec> {
             _ => 1,
         };
         for instance in 1..=count.max(1) {
-            let name = if count > 1 { format!("{service}-{instance}") } else { service.to_owned() };
+            let name = if count > 1 {
+                format!("{service}-{instance}")
+            } else {
+                service.to_owned()
+            };
             specs.push(spec(service, name, around));
         }
     }
@@ -128,19 +144,30 @@ fn spec(service: &str, name: String, around: &Surroundings<'_>) -> ChildSpec {
     let filter = format!("async_nats=warn,{}", around.log_filter);
     let mut environment: Vec<(String, OsString)> = vec![
         ("IBID_BUS__URL".to_owned(), around.nats.url.clone().into()),
-        ("IBID_BUS__TOKEN".to_owned(), around.nats.token.clone().into()),
+        (
+            "IBID_BUS__TOKEN".to_owned(),
+            around.nats.token.clone().into(),
+        ),
         ("IBID_TELEMETRY__JSON".to_owned(), "true".into()),
         // The services tell themselves what becomes of their connection; the user's own words
         // come later and win.
         ("IBID_TELEMETRY__FILTER".to_owned(), filter.into()),
     ];
     if service == "gateway" {
-        environment.push(("IBID_GATEWAY__PORT".to_owned(), around.port.to_string().into()));
+        environment.push((
+            "IBID_GATEWAY__PORT".to_owned(),
+            around.port.to_string().into(),
+        ));
     }
     ChildSpec {
         name,
         program: around.ibid.to_owned(),
-        arguments: vec!["service".into(), "--parent".into(), parent.into(), service.into()],
+        arguments: vec![
+            "service".into(),
+            "--parent".into(),
+            parent.into(),
+            service.into(),
+        ],
         environment,
         grace: GRACE,
         raw_logs: around.raw_logs,
@@ -162,17 +189,29 @@ mod tests {
             log_filter: "info",
             raw_logs: false,
         };
-        let settings = Settings { parsers: 2, chunkers: 1, embedders: 0 };
+        let settings = Settings {
+            parsers: 2,
+            chunkers: 1,
+            embedders: 0,
+        };
         let specs = specs(&settings, &around);
         let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
         assert_eq!(
             names,
-            ["gateway", "query", "parser-1", "parser-2", "chunker", "embedder", "indexer"]
+            [
+                "gateway", "query", "parser-1", "parser-2", "chunker", "embedder", "indexer"
+            ]
         );
         for spec in &specs {
-            let port = spec.environment.iter().any(|(name, _)| name == "IBID_GATEWAY__PORT");
+            let port = spec
+                .environment
+                .iter()
+                .any(|(name, _)| name == "IBID_GATEWAY__PORT");
             assert_eq!(port, spec.name == "gateway");
-            assert!(spec.environment.contains(&("IBID_BUS__TOKEN".into(), (&nats.token).into())));
+            assert!(
+                spec.environment
+                    .contains(&("IBID_BUS__TOKEN".into(), (&nats.token).into()))
+            );
         }
     }
 }

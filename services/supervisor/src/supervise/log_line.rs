@@ -18,13 +18,20 @@ pub fn tidy(service: &str, line: &str) -> Option<String> {
     if line.is_empty() {
         return None;
     }
-    let said = if service == "nats" { said_by_nats(line)? } else { said_in_json(line) };
+    let said = if service == "nats" {
+        said_by_nats(line)?
+    } else {
+        said_in_json(line)
+    };
     let name = colour_of(service).apply_to(format!("{service:<NAME_WIDTH$}"));
     let text = strip_controls(&said.text);
     let text = match said.level {
         Level::Info => text.into_owned(),
         Level::Quiet => style().dim().apply_to(text).to_string(),
-        Level::Warn => style().yellow().apply_to(format!("warning: {text}")).to_string(),
+        Level::Warn => style()
+            .yellow()
+            .apply_to(format!("warning: {text}"))
+            .to_string(),
         Level::Error => style().red().apply_to(format!("error: {text}")).to_string(),
     };
     Some(format!("{name} │ {text}"))
@@ -56,7 +63,10 @@ struct Said<'a> {
 }
 
 fn said_in_json(line: &str) -> Said<'_> {
-    let plain = || Said { level: Level::Info, text: Cow::Borrowed(line) };
+    let plain = || Said {
+        level: Level::Info,
+        text: Cow::Borrowed(line),
+    };
     let Ok(Value::Object(event)) = serde_json::from_str(line) else {
         return plain();
     };
@@ -69,9 +79,16 @@ fn said_in_json(line: &str) -> Said<'_> {
         Some("DEBUG" | "TRACE") => Level::Quiet,
         _ => Level::Info,
     };
-    let mut text = fields.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut text = fields
+        .get("message")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     append_fields(&mut text, fields);
-    Said { level, text: Cow::Owned(text) }
+    Said {
+        level,
+        text: Cow::Owned(text),
+    }
 }
 
 fn append_fields(text: &mut String, fields: &Map<String, Value>) {
@@ -90,22 +107,35 @@ fn append_fields(text: &mut String, fields: &Map<String, Value>) {
 
 /// `[123] 2026/01/31 10:00:00.000000 [WRN] text`. Its greetings are left out.
 fn said_by_nats(line: &str) -> Option<Said<'_>> {
-    for (mark, level) in
-        [("[ERR]", Level::Error), ("[FTL]", Level::Error), ("[WRN]", Level::Warn)]
-    {
+    for (mark, level) in [
+        ("[ERR]", Level::Error),
+        ("[FTL]", Level::Error),
+        ("[WRN]", Level::Warn),
+    ] {
         if let Some((_, text)) = line.split_once(mark) {
-            return Some(Said { level, text: Cow::Borrowed(text.trim_start()) });
+            return Some(Said {
+                level,
+                text: Cow::Borrowed(text.trim_start()),
+            });
         }
     }
-    let known = ["[INF]", "[DBG]", "[TRC]"].iter().any(|mark| line.contains(mark));
-    (!known).then_some(Said { level: Level::Info, text: Cow::Borrowed(line) })
+    let known = ["[INF]", "[DBG]", "[TRC]"]
+        .iter()
+        .any(|mark| line.contains(mark));
+    (!known).then_some(Said {
+        level: Level::Info,
+        text: Cow::Borrowed(line),
+    })
 }
 
 /// A log line must not be able to drive the terminal.
 fn strip_controls(text: &str) -> Cow<'_, str> {
     if text.chars().any(|c| c.is_control() && c != '\t') {
         Cow::Owned(
-            console::strip_ansi_codes(text).chars().filter(|c| !c.is_control() || *c == '\t').collect(),
+            console::strip_ansi_codes(text)
+                .chars()
+                .filter(|c| !c.is_control() || *c == '\t')
+                .collect(),
         )
     } else {
         Cow::Borrowed(text)
@@ -152,13 +182,29 @@ mod tests {
             r#"{"level":"ERROR","fields":{"message":"lost"}}"#,
             Some("query    │ error: lost"),
         );
-        check("embedder", "thread panicked", Some("embedder │ thread panicked"));
+        check(
+            "embedder",
+            "thread panicked",
+            Some("embedder │ thread panicked"),
+        );
         check("embedder", r#"{"a":1}"#, Some(r#"embedder │ {"a":1}"#));
         check("gateway", "", None);
         check("gateway", "a\u{1b}[2Jb\u{7}\n", Some("gateway  │ ab"));
-        check("nats", "[9] 2026/01/31 10:00:00.1 [INF] Starting nats-server", None);
+        check(
+            "nats",
+            "[9] 2026/01/31 10:00:00.1 [INF] Starting nats-server",
+            None,
+        );
         check("nats", "[9] 2026/01/31 10:00:00.1 [INF] ", None);
-        check("nats", "[9] 2026/01/31 10:00:00.1 [WRN] slow", Some("nats     │ warning: slow"));
-        check("nats", "nats-server: bad flag", Some("nats     │ nats-server: bad flag"));
+        check(
+            "nats",
+            "[9] 2026/01/31 10:00:00.1 [WRN] slow",
+            Some("nats     │ warning: slow"),
+        );
+        check(
+            "nats",
+            "nats-server: bad flag",
+            Some("nats     │ nats-server: bad flag"),
+        );
     }
 }

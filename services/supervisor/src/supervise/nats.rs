@@ -43,7 +43,12 @@ impl Nats {
         let config = run.join("nats.conf");
         let text = configuration(port, &token, store);
         write_durably(&config, 0o600, |file| file.write_all(text.as_bytes()))?;
-        Ok(Self { url: format!("nats://127.0.0.1:{port}"), token, port, config })
+        Ok(Self {
+            url: format!("nats://127.0.0.1:{port}"),
+            token,
+            port,
+            config,
+        })
     }
 
     /// How to start it: through `ibid guard`, which ties it to us and becomes the server.
@@ -99,7 +104,11 @@ impl Nats {
 }
 
 fn configuration(port: u16, token: &str, store: &Path) -> String {
-    let store = store.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    let store = store
+        .display()
+        .to_string()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"");
     format!(
         "listen: \"127.0.0.1:{port}\"\n\
          server_name: \"ibid\"\n\
@@ -115,7 +124,9 @@ fn configuration(port: u16, token: &str, store: &Path) -> String {
 /// A port that is free now. It is given back before the server takes it: whoever takes it in
 /// between makes the start fail with a clear word, and the next start takes another.
 fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
 }
 
 fn random_token() -> io::Result<String> {
@@ -137,7 +148,10 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join("nats.conf")).unwrap();
         assert!(text.contains("listen: \"127.0.0.1:") && text.contains(&one.token));
         assert!(text.contains("a \\\"quoted\\\" store"));
-        let mode = std::fs::metadata(folder.path().join("nats.conf")).unwrap().permissions().mode();
+        let mode = std::fs::metadata(folder.path().join("nats.conf"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
         let two = Nats::prepare(folder.path(), &store).unwrap();
         assert!(one.token.len() == 48 && one.token != two.token);

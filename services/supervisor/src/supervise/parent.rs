@@ -24,7 +24,9 @@ pub fn die_with(parent: u32) -> io::Result<()> {
     if now == Some(parent) {
         Ok(())
     } else {
-        Err(io::Error::other(format!("process {parent}, which started this one, is gone")))
+        Err(io::Error::other(format!(
+            "process {parent}, which started this one, is gone"
+        )))
     }
 }
 

@@ -45,13 +45,18 @@ mod tests {
             let (reading, mut writing) = tokio::io::duplex(capacity);
             let bytes = text.clone().into_bytes();
             let writer = tokio::spawn(async move {
-                tokio::io::AsyncWriteExt::write_all(&mut writing, &bytes).await.unwrap();
+                tokio::io::AsyncWriteExt::write_all(&mut writing, &bytes)
+                    .await
+                    .unwrap();
             });
             let mut lines = Vec::new();
             each_line(reading, |line| lines.push(line.to_owned())).await;
             writer.await.unwrap();
             assert_eq!(lines.len(), 5);
-            assert_eq!([lines[0].as_str(), &lines[1], &lines[2]], ["one", "", "two ü"]);
+            assert_eq!(
+                [lines[0].as_str(), &lines[1], &lines[2]],
+                ["one", "", "two ü"]
+            );
             assert_eq!(lines[3].len(), LONGEST);
             assert_eq!(lines[4], "last");
         }

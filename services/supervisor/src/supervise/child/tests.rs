@@ -16,13 +16,19 @@ fn shell(script: &str) -> ChildSpec {
 async fn until(what: &str, condition: impl Fn() -> bool) {
     let started = Instant::now();
     while !condition() {
-        assert!(started.elapsed() < Duration::from_secs(20), "waited for {what}");
+        assert!(
+            started.elapsed() < Duration::from_secs(20),
+            "waited for {what}"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 fn lines(path: &Path) -> usize {
-    std::fs::read_to_string(path).unwrap_or_default().lines().count()
+    std::fs::read_to_string(path)
+        .unwrap_or_default()
+        .lines()
+        .count()
 }
 
 #[tokio::test]
@@ -55,8 +61,14 @@ async fn a_child_told_to_end_may_finish_and_one_that_does_not_is_killed() {
     assert_eq!(lines(&done), 1);
 
     // Deaf to SIGTERM: ended by the deadline, or at once by a second request.
-    let deaf = format!("trap '' TERM; echo x >> {}; while :; do sleep 0.05; done", ready.display());
-    let short = ChildSpec { grace: Duration::from_millis(100), ..shell(&deaf) };
+    let deaf = format!(
+        "trap '' TERM; echo x >> {}; while :; do sleep 0.05; done",
+        ready.display()
+    );
+    let short = ChildSpec {
+        grace: Duration::from_millis(100),
+        ..shell(&deaf)
+    };
     for (spec, second) in [(short, false), (shell(&deaf), true)] {
         let before = lines(&ready);
         let kill = CancellationToken::new();
@@ -78,7 +90,10 @@ async fn wrong_settings_are_not_tried_again() {
     let keeper = Keeper::start(shell(&script), Screen::stderr(), CancellationToken::new());
     let mut state = keeper.state.clone();
     let seen = state.wait_for(|state| *state == ChildState::Unusable);
-    tokio::time::timeout(Duration::from_secs(20), seen).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(20), seen)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(lines(&path), 1);
     keeper.stop();
     assert_eq!(keeper.ended().await, Ended::Drained);
@@ -86,7 +101,10 @@ async fn wrong_settings_are_not_tried_again() {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_told_and_can_be_stopped() {
-    let spec = ChildSpec { program: "/no/such/program".into(), ..shell("") };
+    let spec = ChildSpec {
+        program: "/no/such/program".into(),
+        ..shell("")
+    };
     let keeper = Keeper::start(spec, Screen::stderr(), CancellationToken::new());
     keeper.stop();
     assert_eq!(keeper.ended().await, Ended::Drained);

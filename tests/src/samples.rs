@@ -1,0 +1,117 @@
+//! The PDF files under `samples/`, made from the texts beside this file.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::pdf::Source;
+use crate::workspace;
+
+/// Path under `samples/` and source text of each PDF.
+const PDFS: [(&str, &str); 3] = [
+    (
+        "contracts/service-agreement-northgate.pdf",
+        include_str!("samples/text/service-agreement-northgate.txt"),
+    ),
+    (
+        "handbook/staff-handbook.pdf",
+        include_str!("samples/text/staff-handbook.txt"),
+    ),
+    (
+        "manuals/kl-40-service-manual.pdf",
+        include_str!("samples/text/kl-40-service-manual.txt"),
+    ),
+];
+
+/// The folder of the sample documents.
+pub fn folder() -> PathBuf {
+    workspace::root().join("samples")
+}
+
+/// The PDFs as the sources give them, by path under `samples/`.
+///
+/// # Errors
+/// A source that cannot be set.
+pub fn pdfs() -> Result<Vec<(&'static str, Vec<u8>)>> {
+    PDFS.iter()
+        .map(|(path, text)| {
+            let bytes = Source::parse(text).and_then(|source| source.typeset());
+            Ok((*path, bytes.with_context(|| format!("setting `{path}`"))?))
+        })
+        .collect()
+}
+
+/// Writes the PDFs into `folder`.
+///
+/// # Errors
+/// A source that cannot be set, a folder that cannot be written.
+pub fn write(folder: &Path) -> Result<()> {
+    for (path, bytes) in pdfs()? {
+        let file = folder.join(path);
+        if let Some(parent) = file.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(&file, bytes).with_context(|| format!("writing `{}`", file.display()))?;
+    }
+    Ok(())
+}
+
+/// A question whose answer stands in the samples.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fact {
+    /// As a person would ask it.
+    pub question: String,
+    /// Path under `samples/`.
+    pub file: String,
+    /// Physical PDF page from 1; `None` for a text without pages.
+    pub page: Option<u32>,
+    /// Words of the passage that answers it.
+    pub phrase: String,
+}
+
+/// All facts of `tests/samples-facts.json`.
+///
+/// # Errors
+/// A file that does not decode.
+pub fn facts() -> Result<Vec<Fact>> {
+    Ok(serde_json::from_str(include_str!("../samples-facts.json"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_pdfs_are_what_the_sources_give() {
+        for (path, bytes) in pdfs().unwrap() {
+            let committed = std::fs::read(folder().join(path)).unwrap();
+            assert!(
+                committed == bytes,
+                "`samples/{path}` is stale; run `cargo xtask samples`"
+            );
+        }
+    }
+
+    #[test]
+    fn every_fact_stands_in_its_file() {
+        let sources: std::collections::HashMap<_, _> = PDFS.into_iter().collect();
+        for fact in facts().unwrap() {
+            let text = match sources.get(fact.file.as_str()) {
+                Some(text) => {
+                    let page = usize::try_from(fact.page.unwrap()).unwrap();
+                    text.split("\n---\n").nth(page - 1).unwrap().to_owned()
+                }
+                None => std::fs::read_to_string(folder().join(&fact.file)).unwrap(),
+            };
+            let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                plain(&text).contains(&fact.phrase),
+                "{}: {}",
+                fact.file,
+                fact.phrase
+            );
+        }
+    }
+}
