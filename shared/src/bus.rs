@@ -11,13 +11,15 @@ mod dead_letters;
 mod error;
 mod health;
 mod outgoing;
+mod pull;
 mod respond;
 mod streams;
 mod trace;
 
 pub use connect::{Bus, BusSettings};
-pub use consume::{ConsumeOptions, Drained, Failure, Handler};
+pub use consume::{ConsumeOptions, Failure, Handler};
 pub use dead_letters::DeadLetterHandler;
 pub use error::BusError;
 pub use outgoing::Outgoing;
+pub use pull::Drained;
 pub use respond::EventSink;

@@ -33,7 +33,10 @@ impl Server {
     async fn start() -> Self {
         let store = tempfile::tempdir().unwrap();
         let program = shared::settings::assets_dir().join("nats-server/nats-server");
-        assert!(program.is_file(), "no nats-server; `cargo xtask test` or `ibid setup` fetches it");
+        assert!(
+            program.is_file(),
+            "no nats-server; `cargo xtask test` or `ibid setup` fetches it"
+        );
         let child = Command::new(program)
             .args(["-a", "127.0.0.1", "-p", "-1", "-js", "-sd"])
             .arg(store.path().join("jetstream"))
@@ -43,7 +46,9 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let ports = store.path().join(format!("nats-server_{}.ports", child.id()));
+        let ports = store
+            .path()
+            .join(format!("nats-server_{}.ports", child.id()));
         let started = Instant::now();
         let url = loop {
             let told = std::fs::read_to_string(&ports)
@@ -52,10 +57,17 @@ impl Server {
             if let Some(url) = told.as_ref().and_then(|ports| ports["nats"][0].as_str()) {
                 break url.to_owned();
             }
-            assert!(started.elapsed() < LIMIT, "nats-server did not tell its port");
+            assert!(
+                started.elapsed() < LIMIT,
+                "nats-server did not tell its port"
+            );
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
-        Self { child, url, _store: store }
+        Self {
+            child,
+            url,
+            _store: store,
+        }
     }
 
     async fn bus(&self) -> Bus {
@@ -65,7 +77,9 @@ impl Server {
             max_deliveries: 3,
             ..BusSettings::default()
         };
-        let bus = Bus::connect(&settings, &Network::default(), "test").await.unwrap();
+        let bus = Bus::connect(&settings, &Network::default(), "test")
+            .await
+            .unwrap();
         bus.ensure_streams().await.unwrap();
         bus
     }
@@ -122,8 +136,11 @@ impl Handler for Flaky {
         if self.calls.fetch_add(1, Ordering::SeqCst) < self.failures {
             return Err((self.failure)());
         }
-        let parsed =
-            DocumentParsed { work: message.work.clone(), folder: "f".to_owned(), pages: 1 };
+        let parsed = DocumentParsed {
+            work: message.work.clone(),
+            folder: "f".to_owned(),
+            pages: 1,
+        };
         let out = Outgoing::stage(Stage::Chunk, &message.work, None, &parsed);
         Ok(vec![out.map_err(Failure::retry)?])
     }
@@ -144,7 +161,11 @@ async fn check(failures: usize, failure: fn() -> Failure) -> (usize, Result<(), 
     let server = Server::start().await;
     let bus = server.bus().await;
     let (drain, health) = (Drain::new(), HealthBoard::new("test"));
-    let flaky = Arc::new(Flaky { calls: AtomicUsize::new(0), failures, failure });
+    let flaky = Arc::new(Flaky {
+        calls: AtomicUsize::new(0),
+        failures,
+        failure,
+    });
     let options = ConsumeOptions { in_flight: 2 };
     let parser = bus.consume(Arc::clone(&flaky), options, &drain, &health);
     let (sender, mut letters) = mpsc::unbounded_channel();
@@ -163,7 +184,10 @@ async fn check(failures: usize, failure: fn() -> Failure) -> (usize, Result<(), 
     };
     let started = Instant::now();
     while bus.waiting(Stage::Parse).await.unwrap() > 0 {
-        assert!(started.elapsed() < LIMIT, "the message is still in its stream");
+        assert!(
+            started.elapsed() < LIMIT,
+            "the message is still in its stream"
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     drain.begin();
@@ -216,7 +240,10 @@ async fn a_rejection_becomes_a_dead_letter_at_once() {
     let (calls, outcome) = check(usize::MAX, reject).await;
     let letter = outcome.unwrap_err();
     assert_eq!(calls, 1);
-    assert_eq!((letter.stage, letter.error.code), (Stage::Parse, ErrorCode::Damaged));
+    assert_eq!(
+        (letter.stage, letter.error.code),
+        (Stage::Parse, ErrorCode::Damaged)
+    );
     assert_eq!(letter.error.remedy, "mend it");
 }
 
@@ -225,12 +252,21 @@ async fn the_loop_outlives_its_stream() {
     let server = Server::start().await;
     let bus = server.bus().await;
     let (drain, health) = (Drain::new(), HealthBoard::new("test"));
-    let flaky =
-        Arc::new(Flaky { calls: AtomicUsize::new(0), failures: 0, failure: || unreachable!() });
+    let flaky = Arc::new(Flaky {
+        calls: AtomicUsize::new(0),
+        failures: 0,
+        failure: || unreachable!(),
+    });
     let parser = bus.consume(flaky, ConsumeOptions { in_flight: 1 }, &drain, &health);
 
-    let admin = async_nats::ConnectOptions::new().connect(server.url.as_str()).await.unwrap();
-    async_nats::jetstream::new(admin).delete_stream(Stage::Parse.stream()).await.unwrap();
+    let admin = async_nats::ConnectOptions::new()
+        .connect(server.url.as_str())
+        .await
+        .unwrap();
+    async_nats::jetstream::new(admin)
+        .delete_stream(Stage::Parse.stream())
+        .await
+        .unwrap();
     let started = Instant::now();
     while bus.ensure_streams().await.is_err() || bus.publish_work(admitted(&work())).await.is_err()
     {
@@ -280,16 +316,27 @@ async fn a_call_always_ends() {
             Ok::<u32, ErrorBody>(number + 1)
         }
     };
-    bus.respond(("add.v1", "adders"), 1, &drain, handler).await.unwrap();
+    bus.respond(("add.v1", "adders"), 1, &drain, handler)
+        .await
+        .unwrap();
     assert_eq!(code(bus.call("add.v1", &1_u32, LIMIT).await), Ok(2));
-    assert_eq!(code(bus.call("add.v1", &"no number", LIMIT).await), Err(ErrorCode::BadRequest));
+    assert_eq!(
+        code(bus.call("add.v1", &"no number", LIMIT).await),
+        Err(ErrorCode::BadRequest)
+    );
     let slow = bus.call("add.v1", &0_u32, Duration::from_millis(100)).await;
     assert_eq!(code(slow), Err(ErrorCode::Deadline));
-    assert_eq!(code(bus.call("add.v1", &1_u32, LIMIT).await), Err(ErrorCode::Busy));
+    assert_eq!(
+        code(bus.call("add.v1", &1_u32, LIMIT).await),
+        Err(ErrorCode::Busy)
+    );
     gate.notify_one();
     let started = Instant::now();
     while code(bus.call("add.v1", &1_u32, LIMIT).await) != Ok(2) {
-        assert!(started.elapsed() < LIMIT, "the responder did not become free again");
+        assert!(
+            started.elapsed() < LIMIT,
+            "the responder did not become free again"
+        );
     }
 }
 
@@ -298,18 +345,32 @@ async fn a_stream_of_events_has_order_and_end() {
     let server = Server::start().await;
     let bus = server.bus().await;
     let drain = Drain::new();
-    bus.respond_stream(("count.v1", "counters"), 4, &drain, |limit: u32, sink| async move {
-        for number in 0..limit {
-            assert!(sink.send(number).await);
-        }
-    })
+    bus.respond_stream(
+        ("count.v1", "counters"),
+        4,
+        &drain,
+        |limit: u32, sink| async move {
+            for number in 0..limit {
+                assert!(sink.send(number).await);
+            }
+        },
+    )
     .await
     .unwrap();
-    let events = bus.call_stream::<_, u32>("count.v1", &500_u32, LIMIT).await.unwrap();
+    let events = bus
+        .call_stream::<_, u32>("count.v1", &500_u32, LIMIT)
+        .await
+        .unwrap();
     let all: Vec<u32> = events.map(Result::unwrap).collect().await;
     assert_eq!(all, (0..500).collect::<Vec<_>>());
 
-    let events = bus.call_stream::<_, u32>("nobody.v1", &1_u32, LIMIT).await.unwrap();
-    let all: Vec<_> = events.map(|event| event.map_err(|error| error.code)).collect().await;
+    let events = bus
+        .call_stream::<_, u32>("nobody.v1", &1_u32, LIMIT)
+        .await
+        .unwrap();
+    let all: Vec<_> = events
+        .map(|event| event.map_err(|error| error.code))
+        .collect()
+        .await;
     assert_eq!(all, [Err(ErrorCode::Unavailable)]);
 }

@@ -18,12 +18,22 @@ fn root() -> PathBuf {
 /// The fixture decodes, also with a field of a later version in it, and encodes to what it was.
 #[track_caller]
 fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str) -> T {
-    let path = root().join("tests/fixtures/v1").join(name).with_extension("json");
+    let path = root()
+        .join("tests/fixtures/v1")
+        .join(name)
+        .with_extension("json");
     let text = std::fs::read_to_string(&path).unwrap();
     let message: T = serde_json::from_str(&text).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(serde_json::to_value(&message).unwrap(), value, "{name} encodes differently now");
-    value.as_object_mut().unwrap().insert("of_a_later_version".to_owned(), true.into());
+    assert_eq!(
+        serde_json::to_value(&message).unwrap(),
+        value,
+        "{name} encodes differently now"
+    );
+    value
+        .as_object_mut()
+        .unwrap()
+        .insert("of_a_later_version".to_owned(), true.into());
     assert_eq!(serde_json::from_value::<T>(value).unwrap(), message);
     message
 }
@@ -33,7 +43,10 @@ fn messages_of_version_1_decode() {
     check::<DocumentAdmitted>("document_admitted");
     check::<DocumentParsed>("document_parsed");
     let made = check::<ChunksMade>("chunks_made");
-    assert_eq!(made.chunks[0].embed_input(), "Section: Leave > Carry-over\nUp to 240 hours.");
+    assert_eq!(
+        made.chunks[0].embed_input(),
+        "Section: Leave > Carry-over\nUp to 240 hours."
+    );
     let embedded = check::<ChunksEmbedded>("chunks_embedded");
     assert_eq!(embedded.vectors[0].0, [0.6, 0.8]);
     check::<DeadLetter>("dead_letter");
@@ -55,14 +68,52 @@ fn a_place_is_told_as_the_document_tells_it_and_never_invented() {
     fn check(locator: Locator, expect: Option<&str>) {
         assert_eq!(locator.short().as_deref(), expect);
     }
-    check(Locator::PdfPage { physical: 4, label: None }, Some("p.4"));
-    check(Locator::PdfPage { physical: 4, label: Some("4".into()) }, Some("p.4"));
-    check(Locator::PdfPage { physical: 4, label: Some("iv".into()) }, Some("p.iv (4)"));
-    check(Locator::Sheet { name: "Prices".into(), rows: (2, 40) }, Some("Prices rows 2–40"));
-    check(Locator::Section { heading: "Refunds".into() }, None);
+    check(
+        Locator::PdfPage {
+            physical: 4,
+            label: None,
+        },
+        Some("p.4"),
+    );
+    check(
+        Locator::PdfPage {
+            physical: 4,
+            label: Some("4".into()),
+        },
+        Some("p.4"),
+    );
+    check(
+        Locator::PdfPage {
+            physical: 4,
+            label: Some("iv".into()),
+        },
+        Some("p.iv (4)"),
+    );
+    check(
+        Locator::Sheet {
+            name: "Prices".into(),
+            rows: (2, 40),
+        },
+        Some("Prices rows 2–40"),
+    );
+    check(
+        Locator::Section {
+            heading: "Refunds".into(),
+        },
+        None,
+    );
     check(Locator::Block { number: 1 }, None);
-    let inner = Box::new(Locator::PdfPage { physical: 2, label: None });
-    check(Locator::Entry { path: "a/b.pdf".into(), inner }, Some("a/b.pdf, p.2"));
+    let inner = Box::new(Locator::PdfPage {
+        physical: 2,
+        label: None,
+    });
+    check(
+        Locator::Entry {
+            path: "a/b.pdf".into(),
+            inner,
+        },
+        Some("a/b.pdf, p.2"),
+    );
 }
 
 /// Set `IBID_UPDATE_SCHEMAS=1` to write the schemas anew after adding to the contract.
@@ -78,6 +129,9 @@ fn schemas_are_the_committed_ones() {
             std::fs::write(&path, &text).unwrap();
         }
         let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(text == committed, "{name}: run with IBID_UPDATE_SCHEMAS=1 and look at the change");
+        assert!(
+            text == committed,
+            "{name}: run with IBID_UPDATE_SCHEMAS=1 and look at the change"
+        );
     }
 }

@@ -6,14 +6,7 @@ use std::process::Command;
 use crate::run::{root, succeeds};
 
 /// Programs that some tests want, and what is left out without them.
-const WANTED: [(&str, &str); 3] = [
-    ("chromium", "looking at the page in a browser (chromium)"),
-    (
-        "pdftotext",
-        "reading PDFs with a third reader (poppler-utils)",
-    ),
-    ("tesseract", "text recognition (tesseract-ocr)"),
-];
+const WANTED: [(&str, &str); 1] = [("chromium", "looking at the page in a browser (chromium)")];
 
 /// Whether `program` is in the search path.
 pub(crate) fn has(program: &str) -> bool {

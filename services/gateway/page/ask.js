@@ -27,6 +27,18 @@ export function startAsking() {
     running?.abort();
     question.focus();
   });
+  window.addEventListener("hashchange", askFromAddress);
+  askFromAddress();
+}
+
+/** A link or bookmark may carry a question: `/#q=what+is+the+notice+period`. What stands behind
+ * the `#` stays in the browser. */
+function askFromAddress() {
+  const asked = new URLSearchParams(location.hash.slice(1)).get("q")?.trim();
+  if (!asked) return;
+  question.value = asked;
+  fit();
+  ask(asked);
 }
 
 /** Offers a choice of collection once there is more than one. */

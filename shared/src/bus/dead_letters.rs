@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::task::JoinHandle;
 use tracing::error;
 
-use super::consume::{Drained, Judge, Loop, Source, Verdict};
+use super::pull::{Drained, Judge, Loop, Source, Verdict};
 use super::{Bus, Failure};
 use crate::contract::DeadLetter;
 use crate::contract::subject::{DEAD_LETTER_DURABLE, DEAD_LETTER_STREAM};

@@ -55,6 +55,11 @@ impl Client {
         })
     }
 
+    /// Where the gateway is.
+    pub fn url(&self) -> &Url {
+        &self.base
+    }
+
     /// Adds a document; returns when the catalog has it, not when it is searchable.
     ///
     /// # Errors

@@ -155,7 +155,7 @@ fn open_session(runtime: &Runtime, model: &Model, options: SessionOptions) -> or
         // Shapes change from batch to batch, so neither a planned layout nor kept blocks pay; both
         // would hold the largest batch's memory for ever.
         .with_memory_pattern(false)?
-        .with_execution_providers([ep::CPU::default().with_arena_allocator(false).build()])?
+        .with_execution_providers([ep::CPU::default().with_arena_allocator(true).build()])?
         // Waiting threads sleep: the processor is shared with parsers and searches.
         .with_intra_op_spinning(false)?
         .commit_from_file(model.graph())
