@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use tokio::task::JoinHandle;
 use tracing::{Instrument as _, error, info_span, warn};
 
-use super::pull::{Judge, Loop, Source, Verdict};
+use super::pull::{Drained, Judge, Loop, Source, Verdict};
 use super::{Bus, Outgoing, trace};
 use crate::contract::subject::Stage;
 use crate::contract::{DeadLetter, DocumentId, ErrorBody, ErrorCode, Work};
