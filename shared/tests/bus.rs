@@ -1,12 +1,14 @@
 //! The bus against a real nats-server: what the services rely on.
 
-use std::process::{Child, Command, Stdio};
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
+use ibid_tests::bus::BusServer;
 use shared::bus::{
     Bus, BusSettings, ConsumeOptions, DeadLetterHandler, Failure, Handler, Outgoing,
 };
@@ -17,79 +19,20 @@ use shared::contract::{
 };
 use shared::format::Format;
 use shared::service::{Drain, HealthBoard};
-use shared::settings::Network;
 use tokio::sync::mpsc;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A nats-server of this test's own, ended when dropped.
-struct Server {
-    child: Child,
-    url: String,
-    _store: tempfile::TempDir,
-}
-
-impl Server {
-    async fn start() -> Self {
-        let store = tempfile::tempdir().unwrap();
-        let program = shared::settings::assets_dir().join("nats-server/nats-server");
-        assert!(
-            program.is_file(),
-            "no nats-server; `cargo xtask test` or `ibid setup` fetches it"
-        );
-        let child = Command::new(program)
-            .args(["-a", "127.0.0.1", "-p", "-1", "-js", "-sd"])
-            .arg(store.path().join("jetstream"))
-            .arg("--ports_file_dir")
-            .arg(store.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let ports = store
-            .path()
-            .join(format!("nats-server_{}.ports", child.id()));
-        let started = Instant::now();
-        let url = loop {
-            let told = std::fs::read_to_string(&ports)
-                .ok()
-                .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-            if let Some(url) = told.as_ref().and_then(|ports| ports["nats"][0].as_str()) {
-                break url.to_owned();
-            }
-            assert!(
-                started.elapsed() < LIMIT,
-                "nats-server did not tell its port"
-            );
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        };
-        Self {
-            child,
-            url,
-            _store: store,
-        }
-    }
-
-    async fn bus(&self) -> Bus {
-        let settings = BusSettings {
-            url: self.url.clone(),
-            ack_wait_secs: 3,
-            max_deliveries: 3,
-            ..BusSettings::default()
-        };
-        let bus = Bus::connect(&settings, &Network::default(), "test")
-            .await
-            .unwrap();
-        bus.ensure_streams().await.unwrap();
-        bus
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
+/// A server and a connection that gives up soon.
+async fn bus() -> (BusServer, Bus) {
+    let server = BusServer::start().await.unwrap();
+    let settings = BusSettings {
+        ack_wait_secs: 3,
+        max_deliveries: 3,
+        ..BusSettings::default()
+    };
+    let bus = server.connect(settings).await.unwrap();
+    (server, bus)
 }
 
 fn work() -> Work {
@@ -158,8 +101,7 @@ impl DeadLetterHandler for Letters {
 /// Runs the flaky parser over one message and tells its calls and what came of it: the message
 /// for the next stage, or the dead letter.
 async fn check(failures: usize, failure: fn() -> Failure) -> (usize, Result<(), DeadLetter>) {
-    let server = Server::start().await;
-    let bus = server.bus().await;
+    let (_server, bus) = bus().await;
     let (drain, health) = (Drain::new(), HealthBoard::new("test"));
     let flaky = Arc::new(Flaky {
         calls: AtomicUsize::new(0),
@@ -249,8 +191,7 @@ async fn a_rejection_becomes_a_dead_letter_at_once() {
 
 #[tokio::test]
 async fn the_loop_outlives_its_stream() {
-    let server = Server::start().await;
-    let bus = server.bus().await;
+    let (server, bus) = bus().await;
     let (drain, health) = (Drain::new(), HealthBoard::new("test"));
     let flaky = Arc::new(Flaky {
         calls: AtomicUsize::new(0),
@@ -260,7 +201,7 @@ async fn the_loop_outlives_its_stream() {
     let parser = bus.consume(flaky, ConsumeOptions { in_flight: 1 }, &drain, &health);
 
     let admin = async_nats::ConnectOptions::new()
-        .connect(server.url.as_str())
+        .connect(server.url())
         .await
         .unwrap();
     async_nats::jetstream::new(admin)
@@ -282,8 +223,7 @@ async fn the_loop_outlives_its_stream() {
 
 #[tokio::test]
 async fn the_same_work_published_twice_is_stored_once_and_a_new_attempt_passes() {
-    let server = Server::start().await;
-    let bus = server.bus().await;
+    let (_server, bus) = bus().await;
     let mut work = work();
     bus.publish_work(admitted(&work)).await.unwrap();
     bus.publish_work(admitted(&work)).await.unwrap();
@@ -297,8 +237,7 @@ async fn the_same_work_published_twice_is_stored_once_and_a_new_attempt_passes()
 
 #[tokio::test]
 async fn a_call_always_ends() {
-    let server = Server::start().await;
-    let bus = server.bus().await;
+    let (_server, bus) = bus().await;
     let drain = Drain::new();
     let code = |result: Result<u32, ErrorBody>| result.map_err(|error| error.code);
 
@@ -342,8 +281,7 @@ async fn a_call_always_ends() {
 
 #[tokio::test]
 async fn a_stream_of_events_has_order_and_end() {
-    let server = Server::start().await;
-    let bus = server.bus().await;
+    let (_server, bus) = bus().await;
     let drain = Drain::new();
     bus.respond_stream(
         ("count.v1", "counters"),

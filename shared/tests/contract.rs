@@ -1,6 +1,8 @@
 //! Version 1 of the contract is frozen: its old messages decode for ever, and its schemas are the
 //! committed ones.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::fmt::Debug;
 use std::path::PathBuf;
 
@@ -65,50 +67,50 @@ fn a_code_of_a_later_version_is_an_error_all_the_same() {
 #[test]
 fn a_place_is_told_as_the_document_tells_it_and_never_invented() {
     #[track_caller]
-    fn check(locator: Locator, expect: Option<&str>) {
+    fn check(locator: &Locator, expect: Option<&str>) {
         assert_eq!(locator.short().as_deref(), expect);
     }
     check(
-        Locator::PdfPage {
+        &Locator::PdfPage {
             physical: 4,
             label: None,
         },
         Some("p.4"),
     );
     check(
-        Locator::PdfPage {
+        &Locator::PdfPage {
             physical: 4,
             label: Some("4".into()),
         },
         Some("p.4"),
     );
     check(
-        Locator::PdfPage {
+        &Locator::PdfPage {
             physical: 4,
             label: Some("iv".into()),
         },
         Some("p.iv (4)"),
     );
     check(
-        Locator::Sheet {
+        &Locator::Sheet {
             name: "Prices".into(),
             rows: (2, 40),
         },
         Some("Prices rows 2–40"),
     );
     check(
-        Locator::Section {
+        &Locator::Section {
             heading: "Refunds".into(),
         },
         None,
     );
-    check(Locator::Block { number: 1 }, None);
+    check(&Locator::Block { number: 1 }, None);
     let inner = Box::new(Locator::PdfPage {
         physical: 2,
         label: None,
     });
     check(
-        Locator::Entry {
+        &Locator::Entry {
             path: "a/b.pdf".into(),
             inner,
         },

@@ -2,6 +2,7 @@
 //! the comparisons that judge it.
 
 pub mod beir;
+pub mod bus;
 pub mod corpus;
 pub mod dump;
 pub mod harness;

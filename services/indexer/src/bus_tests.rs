@@ -1,13 +1,12 @@
 //! The whole indexer on a real bus, with a stand-in for the stages before it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use ibid_tests::bus::BusServer;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,94 +18,16 @@ use shared::contract::{
     ListDocuments, Retried, Retry, Sha256Hex, Work,
 };
 use shared::service::{Drain, Service};
-use shared::settings::{Network, assets_dir};
-use tempfile::TempDir;
 
 use crate::Settings;
 use crate::test_support::{Kit, admit, embedded};
 
-/// A nats-server of our own; it ends with the test.
-struct Server {
-    folder: TempDir,
-    url: String,
-    process: Child,
-}
-
-impl Server {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let process = Self::spawn(folder.path(), "-1");
-        let ports = folder
-            .path()
-            .join(format!("nats-server_{}.ports", process.id()));
-        let url = wait_for("the server's port", || {
-            let text = std::fs::read_to_string(&ports).ok()?;
-            let ports: HashMap<String, Vec<String>> = serde_json::from_str(&text).ok()?;
-            ports.get("nats")?.first().cloned()
-        });
-        Self {
-            folder,
-            url,
-            process,
-        }
-    }
-
-    fn spawn(folder: &Path, port: &str) -> Child {
-        let program: PathBuf = assets_dir().join("nats-server/nats-server");
-        Command::new(&program)
-            .args(["-a", "127.0.0.1", "-p", port, "-js", "-sd"])
-            .arg(folder.join("store"))
-            .arg("--ports_file_dir")
-            .arg(folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!("`{}`: {error}; run `ibid setup`", program.display());
-            })
-    }
-
-    /// Kills the server, deletes its store, and starts it again at the same address.
-    fn lose_the_store(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-        std::fs::remove_dir_all(self.folder.path().join("store")).unwrap();
-        let port = self.url.rsplit(':').next().unwrap().to_owned();
-        self.process = Self::spawn(self.folder.path(), &port);
-    }
-
-    async fn connect(&self) -> Bus {
-        let settings = BusSettings {
-            url: self.url.clone(),
-            ack_wait_secs: 3,
-            ..BusSettings::default()
-        };
-        let bus = Bus::connect(&settings, &Network::default(), "test")
-            .await
-            .unwrap();
-        bus.ensure_streams().await.unwrap();
-        bus
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _gone_already = self.process.kill().and_then(|()| self.process.wait());
-    }
-}
-
-fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(value) = condition() {
-            return value;
-        }
-        assert!(
-            started.elapsed() < Duration::from_secs(10),
-            "no {what} within ten seconds"
-        );
-        std::thread::yield_now();
-    }
+async fn connect(server: &BusServer) -> Bus {
+    let settings = BusSettings {
+        ack_wait_secs: 3,
+        ..BusSettings::default()
+    };
+    server.connect(settings).await.unwrap()
 }
 
 /// Does the work of parser, chunker and embedder in one step.
@@ -158,7 +79,7 @@ impl Handler for AllStages {
 }
 
 struct Running {
-    server: Server,
+    server: BusServer,
     bus: Bus,
     stages: Arc<Stages>,
     drain: Drain,
@@ -167,8 +88,8 @@ struct Running {
 
 impl Running {
     async fn start() -> Self {
-        let server = Server::start();
-        let (bus, kit, drain) = (server.connect().await, Kit::new(), Drain::new());
+        let server = BusServer::start().await.unwrap();
+        let (bus, kit, drain) = (connect(&server).await, Kit::new(), Drain::new());
         let stores = (kit.bench.catalog.clone(), Arc::clone(&kit.indexes));
         let blobs = kit.bench.blobs.clone();
         let service = Service::assemble("indexer", bus.clone(), blobs, drain.clone(), None)
@@ -357,7 +278,7 @@ async fn nothing_is_lost_with_the_streams() {
             .is_ok_and(|waiting| waiting == 32)
     })
     .await;
-    it.server.lose_the_store();
+    it.server.lose_the_store().unwrap();
     it.stages.stuck.store(false, Ordering::Relaxed);
     it.until("all ready", async |this| {
         this.status()

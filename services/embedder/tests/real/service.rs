@@ -1,18 +1,16 @@
 //! The whole service over a real bus.
 
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use embedder::Settings;
+use ibid_tests::bus::BusServer;
 use shared::blobs::Blobs;
 use shared::bus::{Bus, BusSettings, ConsumeOptions, Failure, Handler, Outgoing};
 use shared::contract::subject::{Stage, call};
 use shared::contract::{ChunksEmbedded, EmbedQuery, EncoderDescription, QueryVector, Work};
 use shared::service::{Drain, HealthBoard, Service};
-use shared::settings::Network;
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 use crate::parts::{TEXTS, cosine, part};
@@ -20,65 +18,6 @@ use crate::schedule::{made, model};
 
 /// Ample: chunks are embedded at nice 10, which a busy machine serves last.
 const LIMIT: Duration = Duration::from_mins(2);
-
-/// A nats-server of this test's own, ended when dropped.
-struct Server {
-    child: Child,
-    url: String,
-    store: TempDir,
-}
-
-impl Server {
-    async fn start() -> Self {
-        let store = tempfile::tempdir().unwrap();
-        let child = Command::new(part("nats-server/nats-server"))
-            .args(["-a", "127.0.0.1", "-p", "-1", "-js", "-sd"])
-            .arg(store.path().join("jetstream"))
-            .arg("--ports_file_dir")
-            .arg(store.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let ports = store
-            .path()
-            .join(format!("nats-server_{}.ports", child.id()));
-        let mut server = Self {
-            child,
-            url: String::new(),
-            store,
-        };
-        let started = Instant::now();
-        while server.url.is_empty() {
-            assert!(
-                started.elapsed() < LIMIT,
-                "nats-server did not tell its port"
-            );
-            let told = std::fs::read(&ports).unwrap_or_default();
-            let told: serde_json::Value = serde_json::from_slice(&told).unwrap_or_default();
-            server.url = told["nats"][0].as_str().unwrap_or_default().to_owned();
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        server
-    }
-
-    async fn bus(&self) -> Bus {
-        let settings = BusSettings {
-            url: self.url.clone(),
-            ..BusSettings::default()
-        };
-        Bus::connect(&settings, &Network::default(), "test")
-            .await
-            .unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
 
 /// The next stage: shows what comes in.
 struct Next(mpsc::Sender<ChunksEmbedded>);
@@ -104,12 +43,18 @@ impl Handler for Next {
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_and_questions_come_and_go_over_the_bus() {
     part("models/all-MiniLM-L6-v2");
-    let server = Server::start().await;
-    let bus = server.bus().await;
+    let server = BusServer::start().await.unwrap();
+    let bus = server.connect(BusSettings::default()).await.unwrap();
     bus.ensure_streams().await.unwrap();
     let drain = Drain::new();
-    let blobs = Blobs::open(&server.store.path().join("blobs")).unwrap();
-    let service = Service::assemble("embedder", server.bus().await, blobs, drain.clone(), None);
+    let blobs = Blobs::open(&server.folder().join("blobs")).unwrap();
+    let service = Service::assemble(
+        "embedder",
+        server.connect(BusSettings::default()).await.unwrap(),
+        blobs,
+        drain.clone(),
+        None,
+    );
     let mut running = tokio::spawn(embedder::run(service.await.unwrap(), Settings::default()));
 
     let model = model();

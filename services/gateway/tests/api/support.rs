@@ -2,18 +2,17 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gateway::Settings;
 use gateway::server::Server;
+use ibid_tests::bus::BusServer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::blobs::Blobs;
 use shared::bus::{Bus, BusSettings, Drained, EventSink};
 use shared::contract::ErrorBody;
 use shared::service::{Drain, Service};
-use shared::settings::Network;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
@@ -30,45 +29,6 @@ pub(crate) async fn wait_for<T>(what: &str, mut condition: impl AsyncFnMut() -> 
     }
 }
 
-/// A nats-server of our own, gone with this value.
-struct Nats {
-    process: Child,
-    url: String,
-}
-
-impl Nats {
-    async fn start(folder: &Path) -> Self {
-        let program = shared::settings::assets_dir().join("nats-server/nats-server");
-        assert!(
-            program.is_file(),
-            "no `{}`; run `ibid setup` first",
-            program.display()
-        );
-        let process = Command::new(program)
-            .args(["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir"])
-            .arg(folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let ports = folder.join(format!("nats-server_{}.ports", process.id()));
-        let url = wait_for("the port of nats-server", async || {
-            let text = std::fs::read_to_string(&ports).ok()?;
-            let ports: serde_json::Value = serde_json::from_str(&text).ok()?;
-            Some(ports["nats"][0].as_str()?.to_owned())
-        })
-        .await;
-        Self { process, url }
-    }
-}
-
-impl Drop for Nats {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
 /// A running gateway with its data folder.
 pub(crate) struct Gateway {
     pub(crate) base: String,
@@ -79,20 +39,14 @@ pub(crate) struct Gateway {
     pub(crate) task: JoinHandle<Drained>,
     bus: Bus,
     data: TempDir,
-    _nats: Nats,
+    _server: BusServer,
 }
 
 impl Gateway {
     pub(crate) async fn start(settings: Settings) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let nats = Nats::start(data.path()).await;
-        let bus = BusSettings {
-            url: nats.url.clone(),
-            ..BusSettings::default()
-        };
-        let bus = Bus::connect(&bus, &Network::default(), "test")
-            .await
-            .unwrap();
+        let nats = BusServer::start().await.unwrap();
+        let bus = nats.connect(BusSettings::default()).await.unwrap();
         let blobs = Blobs::open(&data.path().join("blobs")).unwrap();
         let drain = Drain::new();
         let service = Service::assemble("gateway", bus.clone(), blobs.clone(), drain.clone(), None)
@@ -120,7 +74,7 @@ impl Gateway {
             task: server.start(),
             bus,
             data,
-            _nats: nats,
+            _server: nats,
         }
     }
 

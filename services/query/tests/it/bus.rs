@@ -1,9 +1,9 @@
 //! The service over a real nats-server, between a caller and engines.
 
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::StreamExt as _;
+use ibid_tests::bus::BusServer;
 use query::{BusEngines, Responder, Settings};
 use shared::blobs::Blobs;
 use shared::bus::{Bus, BusSettings};
@@ -13,89 +13,28 @@ use shared::contract::{
     Vector, VectorSearch,
 };
 use shared::service::{Drain, Service};
-use shared::settings::{Network, assets_dir};
 
 use crate::support::{hit, question};
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A nats-server of this test's own, ended when dropped.
-struct Server {
-    child: Child,
-    url: String,
-    folder: tempfile::TempDir,
-}
-
-impl Server {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let program = assets_dir().join("nats-server/nats-server");
-        assert!(
-            program.is_file(),
-            "no nats-server; `cargo xtask test` or `ibid setup` fetches it"
-        );
-        let child = Command::new(program)
-            .args(["-a", "127.0.0.1", "-p", "-1", "--ports_file_dir"])
-            .arg(folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let ports = folder
-            .path()
-            .join(format!("nats-server_{}.ports", child.id()));
-        let started = Instant::now();
-        let url = loop {
-            let told = std::fs::read_to_string(&ports)
-                .ok()
-                .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-            if let Some(url) = told.as_ref().and_then(|ports| ports["nats"][0].as_str()) {
-                break url.to_owned();
-            }
-            assert!(
-                started.elapsed() < LIMIT,
-                "nats-server did not tell its port"
-            );
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        };
-        Self { child, url, folder }
-    }
-
-    async fn bus(&self) -> Bus {
-        let settings = BusSettings {
-            url: self.url.clone(),
-            ..BusSettings::default()
-        };
-        Bus::connect(&settings, &Network::default(), "test")
-            .await
-            .unwrap()
-    }
-
-    /// The query service, answering.
-    async fn query(&self, drain: &Drain) -> Service {
-        let blobs = Blobs::open(self.folder.path()).unwrap();
-        let bus = self.bus().await;
-        let service = Service::assemble("query", bus, blobs, drain.clone(), None)
-            .await
-            .unwrap();
-        let settings = Settings {
-            vector_deadline_ms: 200,
-            ..Settings::default()
-        };
-        let engines = BusEngines::new(service.bus.clone(), settings.clone());
-        Responder::new(Box::new(engines), settings)
-            .start(&service)
-            .await
-            .unwrap();
-        service
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
+/// The query service on `server`, answering.
+async fn query(server: &BusServer, drain: &Drain) -> Service {
+    let blobs = Blobs::open(server.folder()).unwrap();
+    let bus = server.connect(BusSettings::default()).await.unwrap();
+    let service = Service::assemble("query", bus, blobs, drain.clone(), None)
+        .await
+        .unwrap();
+    let settings = Settings {
+        vector_deadline_ms: 200,
+        ..Settings::default()
+    };
+    let engines = BusEngines::new(service.bus.clone(), settings.clone());
+    Responder::new(Box::new(engines), settings)
+        .start(&service)
+        .await
+        .unwrap();
+    service
 }
 
 /// Answers keyword searches, and vector searches after `pause`.
@@ -139,9 +78,9 @@ async fn engines(bus: &Bus, drain: &Drain, pause: Duration) {
 
 #[tokio::test]
 async fn questions_are_answered_over_the_bus() {
-    let (server, drain) = (Server::start().await, Drain::new());
-    let service = server.query(&drain).await;
-    let bus = server.bus().await;
+    let (server, drain) = (BusServer::start().await.unwrap(), Drain::new());
+    let service = query(&server, &drain).await;
+    let bus = server.connect(BusSettings::default()).await.unwrap();
     engines(&bus, &drain, Duration::ZERO).await;
     service.bus.flush().await;
     bus.flush().await;
@@ -179,10 +118,10 @@ async fn questions_are_answered_over_the_bus() {
 
 #[tokio::test]
 async fn a_slow_or_absent_engine_costs_its_results_only() {
-    let (server, drain) = (Server::start().await, Drain::new());
-    let service = server.query(&drain).await;
+    let (server, drain) = (BusServer::start().await.unwrap(), Drain::new());
+    let service = query(&server, &drain).await;
     service.bus.flush().await;
-    let bus = server.bus().await;
+    let bus = server.connect(BusSettings::default()).await.unwrap();
     let asked = question("Refunds");
 
     let alone = bus
