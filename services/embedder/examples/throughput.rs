@@ -99,50 +99,47 @@ fn main() -> anyhow::Result<ExitCode> {
     println!("medians: direct {directly:.0}, scheduled {scheduled:.0} tokens/s, ratio {ratio:.3}");
 
     drop(scheduler);
-    let chunks = Arc::new(start("chunks", 10)?);
-    let questions = start("questions", 0)?;
+    let (chunks, questions) = (Arc::new(start("chunks", 10)?), start("questions", 0)?);
     let question = model.tokens.question(QUESTION)?;
-    let ask = async |pause: Duration| -> anyhow::Result<f64> {
-        tokio::time::sleep(pause).await;
-        let start = Instant::now();
-        questions.encode(vec![question.clone()]).await?;
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    };
-    let mut idle = Vec::new();
-    for _ in 0..50 {
-        idle.push(tokio.block_on(ask(Duration::from_millis(20)))?);
-    }
-    let mut busy = Vec::new();
-    tokio.block_on(async {
-        let bulk = through(&chunks, &texts);
-        tokio::pin!(bulk);
-        loop {
-            tokio::select! {
-                done = &mut bulk => break done.map(|_| ()),
-                took = ask(Duration::from_millis(37)) => busy.push(took?),
-            }
-        }
-    })?;
-    for (name, times) in [("idle", &mut idle), ("under load", &mut busy)] {
-        times.sort_by(f64::total_cmp);
-        let at = |part: usize| {
-            times
-                .get(times.len() * part / 100)
-                .copied()
-                .unwrap_or_default()
-        };
-        println!(
-            "question {name}: median {:.1} ms, 95 % {:.1} ms, {} asked",
-            at(50),
-            at(95),
-            times.len()
-        );
-    }
+    tokio.block_on(ask(&questions, &question, through(&chunks, &texts)))?;
     Ok(if ratio < GOAL {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Asks while nothing else runs and while `bulk` does, and prints how long it took.
+async fn ask(
+    questions: &Scheduler,
+    question: &TokenIds,
+    bulk: impl Future<Output = anyhow::Result<Duration>>,
+) -> anyhow::Result<()> {
+    let ask = async |pause: u64| -> anyhow::Result<f64> {
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let start = Instant::now();
+        questions.encode(vec![question.clone()]).await?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    };
+    let (mut idle, mut busy) = (Vec::new(), Vec::new());
+    for _ in 0..50 {
+        idle.push(ask(20).await?);
+    }
+    tokio::pin!(bulk);
+    loop {
+        tokio::select! {
+            done = &mut bulk => break done.map(|_| ())?,
+            took = ask(37) => busy.push(took?),
+        }
+    }
+    for (name, mut times) in [("idle", idle), ("under load", busy)] {
+        times.sort_by(f64::total_cmp);
+        let part = |percent: usize| times.get(times.len() * percent / 100);
+        let [middle, late] = [50, 95].map(|percent| part(percent).copied().unwrap_or_default());
+        let count = times.len();
+        println!("question {name}: median {middle:.1} ms, 95 % {late:.1} ms, {count} asked");
+    }
+    Ok(())
 }
 
 fn read(path: &str, model: &Model, most: usize) -> anyhow::Result<Vec<TokenIds>> {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ort::ep;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{Session, SessionInputValue};
 use ort::value::{TensorRef, ValueType};
@@ -152,10 +151,10 @@ fn open_session(runtime: &Runtime, model: &Model, options: SessionOptions) -> or
     Session::builder(runtime.environment())?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(options.threads)?
-        // Shapes change from batch to batch, so neither a planned layout nor kept blocks pay; both
-        // would hold the largest batch's memory for ever.
+        // Shapes change from batch to batch, so a planned layout of memory serves no second time.
+        // What ONNX Runtime keeps between batches is little, as batches are capped by time: 4 MB
+        // with two threads, for 3 % more speed.
         .with_memory_pattern(false)?
-        .with_execution_providers([ep::CPU::default().with_arena_allocator(true).build()])?
         // Waiting threads sleep: the processor is shared with parsers and searches.
         .with_intra_op_spinning(false)?
         .commit_from_file(model.graph())

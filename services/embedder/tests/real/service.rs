@@ -1,13 +1,13 @@
 //! The whole service over a real bus.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use embedder::Settings;
 use ibid_tests::bus::BusServer;
 use shared::blobs::Blobs;
-use shared::bus::{Bus, BusSettings, ConsumeOptions, Failure, Handler, Outgoing};
+use shared::bus::{BusSettings, ConsumeOptions, Failure, Handler, Outgoing};
 use shared::contract::subject::{Stage, call};
 use shared::contract::{ChunksEmbedded, EmbedQuery, EncoderDescription, QueryVector, Work};
 use shared::service::{Drain, HealthBoard, Service};
