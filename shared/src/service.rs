@@ -21,6 +21,9 @@ use crate::telemetry::{self, Telemetry, TelemetryError, TelemetrySettings};
 /// How long a drain may take before what is left is given up; it is handed out again later.
 const DRAIN_WITHIN: Duration = Duration::from_secs(25);
 
+/// Takes every right from group and others in what is written from now on.
+const PRIVATE: rustix::fs::Mode = rustix::fs::Mode::RWXG.union(rustix::fs::Mode::RWXO);
+
 /// Why a service did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -144,6 +147,8 @@ where
     F: FnOnce(Service) -> Fut,
     Fut: Future<Output = anyhow::Result<()>>,
 {
+    // Whatever a service writes is its user's alone: pages, catalog and indexes hold the text.
+    rustix::process::umask(PRIVATE);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

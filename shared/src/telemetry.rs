@@ -76,6 +76,25 @@ impl Drop for Telemetry {
     }
 }
 
+/// Whether the settings hold, without starting anything.
+///
+/// # Errors
+/// A filter that is none, or an endpoint that is not allowed.
+pub fn check(settings: &TelemetrySettings, network: &Network) -> Result<(), TelemetryError> {
+    filter(settings)?;
+    if !settings.otlp_endpoint.is_empty() {
+        check_endpoint(&settings.otlp_endpoint, network)?;
+    }
+    Ok(())
+}
+
+fn filter(settings: &TelemetrySettings) -> Result<EnvFilter, TelemetryError> {
+    EnvFilter::try_new(&settings.filter).map_err(|error| TelemetryError::Filter {
+        filter: settings.filter.clone(),
+        reason: error.to_string(),
+    })
+}
+
 /// Starts logs and traces of service `name`. Call once per process, before anything else.
 ///
 /// # Errors
@@ -85,10 +104,7 @@ pub fn start(
     settings: &TelemetrySettings,
     network: &Network,
 ) -> Result<Telemetry, TelemetryError> {
-    let filter = EnvFilter::try_new(&settings.filter).map_err(|error| TelemetryError::Filter {
-        filter: settings.filter.clone(),
-        reason: error.to_string(),
-    })?;
+    let filter = filter(settings)?;
     let resource = Resource::builder()
         .with_service_name(format!("ibid-{name}"))
         .build();
@@ -116,23 +132,33 @@ pub fn start(
     Ok(Telemetry { provider })
 }
 
-/// An exporter with a client of our own: no proxies, no redirects. The blocking client must be
-/// made outside the asynchronous runtime.
-fn exporter(
-    endpoint: &str,
-    network: &Network,
-) -> Result<opentelemetry_otlp::SpanExporter, TelemetryError> {
+/// Refuses an endpoint that is no address or not allowed.
+fn check_endpoint(endpoint: &str, network: &Network) -> Result<(), TelemetryError> {
     let refuse = |reason: String| TelemetryError::Endpoint {
         endpoint: endpoint.to_owned(),
         reason,
     };
     let url = reqwest::Url::parse(endpoint).map_err(|error| refuse(error.to_string()))?;
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    if !network.permits(host) {
-        return Err(refuse(format!(
-            "`{host}` is not on this machine; add it to `network.allow` to permit it"
-        )));
+    if network.permits(host) {
+        return Ok(());
     }
+    Err(refuse(format!(
+        "`{host}` is not on this machine; add it to `network.allow` to permit it"
+    )))
+}
+
+/// An exporter with a client of our own: no proxies, no redirects. The blocking client must be
+/// made outside the asynchronous runtime.
+fn exporter(
+    endpoint: &str,
+    network: &Network,
+) -> Result<opentelemetry_otlp::SpanExporter, TelemetryError> {
+    check_endpoint(endpoint, network)?;
+    let refuse = |reason: String| TelemetryError::Endpoint {
+        endpoint: endpoint.to_owned(),
+        reason,
+    };
     let client = std::thread::spawn(|| {
         reqwest::blocking::Client::builder()
             .no_proxy()
@@ -153,4 +179,36 @@ fn exporter(
         .with_endpoint(endpoint)
         .build()
         .map_err(|error| refuse(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_do_not_hold_are_told_before_anything_starts() {
+        #[track_caller]
+        fn check(filter: &str, otlp_endpoint: &str, expect: Option<&str>) {
+            let settings = TelemetrySettings {
+                filter: filter.to_owned(),
+                otlp_endpoint: otlp_endpoint.to_owned(),
+                ..TelemetrySettings::default()
+            };
+            let error = super::check(&settings, &Network::default()).err();
+            let error = error.map(|error| error.to_string());
+            match expect {
+                None => assert_eq!(error, None),
+                Some(part) => assert!(error.clone().is_some_and(|e| e.contains(part)), "{error:?}"),
+            }
+        }
+        check("info", "", None);
+        check("warn,shared=debug", "http://127.0.0.1:4318/v1/traces", None);
+        check(
+            "info",
+            "http://collector.example:4318",
+            Some("network.allow"),
+        );
+        check("info", "nowhere", Some("nowhere"));
+        check("shared=loud", "", Some("telemetry.filter"));
+    }
 }

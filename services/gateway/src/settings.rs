@@ -44,7 +44,7 @@ impl Default for Settings {
             upload_pause_secs: 30,
             call_secs: 10,
             slow_call_secs: 120,
-            answer_pause_secs: 60,
+            answer_pause_secs: 15,
             drain_secs: 10,
         }
     }

@@ -5,8 +5,8 @@ use shared::contract::{ErrorBody, ErrorCode};
 /// Why a question is not asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum QuestionError {
-    /// Nothing but white space.
-    #[error("the question is empty")]
+    /// No letter and no digit, in any script.
+    #[error("the question has no word in it")]
     Empty,
     /// More text than a question may have.
     #[error("the question has {bytes} bytes but {most} are the most")]

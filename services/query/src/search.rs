@@ -30,7 +30,6 @@ pub(crate) struct Plan {
 impl Plan {
     /// Checks `question` and fills in what it leaves to the settings.
     pub(crate) fn of(question: &Question, settings: &Settings) -> Result<Self, QuestionError> {
-        let text = question.text.trim();
         let bytes = question.text.len();
         let k = if question.k == 0 {
             settings.passages.max(1)
@@ -38,7 +37,7 @@ impl Plan {
             question.k
         };
         let weight = question.semantic_weight.unwrap_or(settings.semantic_weight);
-        if text.is_empty() {
+        if !question.text.contains(char::is_alphanumeric) {
             return Err(QuestionError::Empty);
         }
         if bytes > MOST_BYTES {
@@ -60,7 +59,7 @@ impl Plan {
             passages: k as usize,
             weight,
             wanted: Wanted {
-                text: text.to_owned(),
+                text: question.text.trim().to_owned(),
                 k: (4 * k).max(LEAST_CANDIDATES),
                 filter: question.filter.clone(),
             },

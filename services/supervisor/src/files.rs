@@ -28,6 +28,15 @@ pub fn write_durably<T>(
     Ok(value)
 }
 
+/// Makes the folder at `path` if need be, and closes it to everyone but its user.
+///
+/// # Errors
+/// When it cannot be made or changed.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
 /// The lock file at `path`, held as long as the file lives; `None` when another process has it.
 ///
 /// # Errors
@@ -69,6 +78,17 @@ mod tests {
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,
             0o600
         );
+    }
+
+    #[test]
+    fn a_private_folder_is_closed_even_if_it_was_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        private_folder(&path).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
     }
 
     #[test]

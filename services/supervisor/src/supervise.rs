@@ -25,7 +25,7 @@ use fleet::{Fleet, Surroundings};
 use nats::Nats;
 
 use crate::client::Gateway;
-use crate::files::try_lock;
+use crate::files::{self, try_lock};
 use crate::screen::Screen;
 
 /// The gateway answers as soon as it has the bus.
@@ -150,6 +150,8 @@ impl Up {
             data: data.clone(),
             source,
         };
+        // Pages, catalog and indexes hold the documents' text.
+        files::private_folder(&data).map_err(at)?;
         let lock = lock(&data).await?;
         // What a killed one left must not be taken for us.
         Endpoint::withdraw(&data).map_err(at)?;

@@ -153,7 +153,9 @@ async fn wrong_questions_are_refused_with_a_remedy() {
             "no engine is troubled"
         );
     }
-    check(question(" \n"), "empty").await;
+    check(question(" \n"), "no word").await;
+    check(question("???"), "no word").await;
+    check(question("\0"), "no word").await;
     check(question(&"x".repeat(8 * 1024 + 1)), "8193 bytes").await;
     check(
         Question {

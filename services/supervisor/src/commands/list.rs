@@ -17,13 +17,18 @@ pub(super) async fn run(args: ListArgs, json: bool) -> CommandResult {
         collection: args.collection,
         state: args.state,
     };
+    let filtered = listing.collection.is_some() || listing.state.is_some();
     let documents = gateway()?.documents(&listing).await?;
     if json {
         output::json(&json!({ "documents": documents }))?;
         return Ok(ExitCode::SUCCESS);
     }
     if documents.is_empty() {
-        output::line("no documents; add some with `ibid add PATH`")?;
+        output::line(if filtered {
+            "no document is in that collection and state; `ibid status` shows what there is"
+        } else {
+            "no documents; add some with `ibid add PATH`"
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let head = ["state", "pages", "chunks", "collection", "id", "path"].map(str::to_owned);

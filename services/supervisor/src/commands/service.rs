@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::service::Service;
 use shared::settings::{self, SettingsError};
+use shared::telemetry::TelemetrySettings;
 
 use crate::cli::ServiceArgs;
 use crate::error::{CommandResult, Complaint};
@@ -93,7 +94,12 @@ pub(super) fn check_settings() -> Result<(), SettingsError> {
     settings::load::<query::Settings>("query")?;
     settings::load::<gateway::Settings>("gateway")?;
     settings::load::<settings::Model>("model")?.id()?;
-    settings::load::<settings::Network>("network")?;
+    let network: settings::Network = settings::load("network")?;
+    let telemetry: TelemetrySettings = settings::load("telemetry")?;
+    shared::telemetry::check(&telemetry, &network).map_err(|error| SettingsError::Value {
+        section: "telemetry".to_owned(),
+        reason: error.to_string(),
+    })?;
     settings::load::<shared::bus::BusSettings>("bus")?;
     Ok(())
 }

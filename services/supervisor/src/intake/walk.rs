@@ -85,7 +85,8 @@ impl Search {
                 Ok(entry) if entry.path_is_symlink() => {
                     self.unsupported("a symbolic link", entry.path());
                 }
-                Ok(_) => {}
+                Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
+                Ok(entry) => self.unsupported("no ordinary file", entry.path()),
                 Err(error) => {
                     let path = path_of(&error).unwrap_or(root).to_owned();
                     self.found.unreadable.push((path, reason(error)));
@@ -103,6 +104,12 @@ impl Search {
             self.found.unreadable.push((path.to_owned(), why));
             return;
         };
+        if name.contains(char::is_control) {
+            let why =
+                "its path has a control character, such as a line break; rename it".to_owned();
+            self.found.unreadable.push((path.to_owned(), why));
+            return;
+        }
         match head_of(path) {
             Err(error) => self
                 .found
@@ -161,11 +168,12 @@ fn reason(error: ignore::Error) -> String {
 }
 
 fn head_of(path: &Path) -> io::Result<(u64, Vec<u8>)> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
+    // Looked at before it is opened: opening a named pipe waits for a writer.
+    let metadata = path.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("it is no file"));
     }
+    let file = File::open(path)?;
     let mut head = Vec::with_capacity(HEAD_BYTES);
     file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok((metadata.len(), head))
@@ -226,6 +234,31 @@ mod tests {
 
         let named = find(&[root.join("page.html")]).unwrap();
         assert_eq!(names(named.refused, &root), ["page.html"]);
+    }
+
+    #[test]
+    fn what_is_no_file_or_has_no_clean_name_is_named_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::write(root.join("two\nlines.txt"), b"text").unwrap();
+        let pipe = root.join("pipe.md");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+
+        let found = find(std::slice::from_ref(&root)).unwrap();
+        assert!(found.files.is_empty());
+        assert_eq!(
+            found.unsupported["no ordinary file"],
+            std::slice::from_ref(&pipe)
+        );
+        let (path, why) = &found.unreadable[0];
+        assert!(
+            path.ends_with("two\nlines.txt") && why.contains("rename"),
+            "{why}"
+        );
+
+        // Opening it would wait for a writer.
+        let named = find(&[pipe]).unwrap();
+        assert!(named.unreadable[0].1.contains("no file"));
     }
 
     #[test]
