@@ -155,17 +155,23 @@ mod tests {
         assert!(!is_of(data, b"ibid\0up", b"IBID_DATA=/tmp/ab\0"));
     }
 
-    #[test]
-    fn a_killed_child_is_no_longer_found() {
+    #[tokio::test]
+    async fn a_killed_child_is_no_longer_found() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep")
             .arg("600")
             .env("IBID_DATA", folder.path())
             .spawn()
             .unwrap();
-        let found = processes(folder.path()).unwrap();
-        assert_eq!(found.len(), 1, "{found:?}");
-        kill(&found[0]);
+        // Between fork and the end of exec it has no environment to be known by.
+        let limit = Duration::from_secs(10);
+        let found = wait_for("the child to be found", limit, async || {
+            let mut found = processes(folder.path())?;
+            found.pop().context("no process of the folder")
+        })
+        .await
+        .unwrap();
+        kill(&found);
         child.wait().unwrap();
         assert_eq!(processes(folder.path()).unwrap(), []);
     }
