@@ -93,7 +93,14 @@ fn runner(arguments: &[String]) -> Command {
         command.arg(if ci { "ci" } else { "default" });
     } else {
         say("nextest is not installed, so cargo runs the tests");
-        command.args(["test", "--workspace", "--no-fail-fast", "--all-targets"]);
+        command.args([
+            "test",
+            "--workspace",
+            "--no-fail-fast",
+            "--lib",
+            "--bins",
+            "--tests",
+        ]);
     }
     command.args(arguments);
     command
