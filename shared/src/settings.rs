@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::ModelId;
 
 /// The sections a file may have.
-pub const SECTIONS: [&str; 12] = [
+pub const SECTIONS: [&str; 11] = [
     "bus",
     "network",
     "telemetry",
@@ -28,7 +28,6 @@ pub const SECTIONS: [&str; 12] = [
     "query",
     "gateway",
     "supervisor",
-    "generation",
 ];
 
 /// Why the settings do not hold.

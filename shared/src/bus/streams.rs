@@ -56,19 +56,11 @@ impl Bus {
     /// When a stream cannot be reached.
     pub async fn purge_document(&self, id: &DocumentId) -> Result<(), BusError> {
         for stage in Stage::ALL {
-            self.purge_stage(stage, id).await?;
+            self.purge(stage.stream(), stage.subject(id)).await?;
             let letters = crate::contract::subject::dead_letter(stage, id);
             self.purge(DEAD_LETTER_STREAM, letters).await?;
         }
         Ok(())
-    }
-
-    /// Removes what one stage's stream still holds of a document.
-    ///
-    /// # Errors
-    /// When the stream cannot be reached.
-    pub async fn purge_stage(&self, stage: Stage, id: &DocumentId) -> Result<(), BusError> {
-        self.purge(stage.stream(), stage.subject(id)).await
     }
 
     async fn purge(&self, name: &str, filter: String) -> Result<(), BusError> {
