@@ -10,9 +10,11 @@ mod consume;
 mod dead_letters;
 mod error;
 mod health;
+mod metrics;
 mod outgoing;
 mod pull;
 mod respond;
+mod scatter;
 mod streams;
 mod trace;
 
@@ -23,3 +25,4 @@ pub use error::BusError;
 pub use outgoing::Outgoing;
 pub use pull::Drained;
 pub use respond::EventSink;
+pub use streams::QueueDepth;

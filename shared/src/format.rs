@@ -1,5 +1,7 @@
 //! Which format a document is read as: by content first, by extension second.
 
+mod content;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +17,21 @@ pub enum Format {
     Text,
     /// Portable Document Format.
     Pdf,
+    /// A web page (`.html`, `.htm`, `.xhtml`).
+    Html,
+    /// A table as text with separators (`.csv`, `.tsv`).
+    Csv,
+    /// A Word document (`.docx`, `.docm`).
+    Docx,
 }
 
 /// Why a file is not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The content is of a known kind that is not read yet, or of no known kind.
-    #[error("`{name}` is {kind}, which is not read yet; convert it to PDF, Markdown or plain text")]
+    #[error(
+        "`{name}` is {kind}, which is not read yet; convert it to PDF, Word, HTML or plain text"
+    )]
     Unsupported {
         /// The file's name as given.
         name: String,
@@ -33,14 +43,24 @@ pub enum FormatError {
 /// How many leading bytes [`detect`] wants to see.
 pub const HEAD_BYTES: usize = 8 * 1024;
 
-const MARKDOWN_EXTENSIONS: [&str; 3] = ["md", "markdown", "mdown"];
+/// What a file's extension says about text that says nothing itself.
+const BY_EXTENSION: [(&str, Format); 12] = [
+    ("md", Format::Markdown),
+    ("markdown", Format::Markdown),
+    ("mdown", Format::Markdown),
+    ("html", Format::Html),
+    ("htm", Format::Html),
+    ("xhtml", Format::Html),
+    ("csv", Format::Csv),
+    ("tsv", Format::Csv),
+    ("tab", Format::Csv),
+    // An Office document whose parts cannot be told from its beginning.
+    ("docx", Format::Docx),
+    ("docm", Format::Docx),
+    ("dotx", Format::Docx),
+];
 /// Extensions of text-like formats that deserve a reader of their own and have none yet.
-const STRUCTURED_TEXT: [(&str, &str); 15] = [
-    ("html", "HTML"),
-    ("htm", "HTML"),
-    ("xhtml", "HTML"),
-    ("csv", "a table in CSV"),
-    ("tsv", "a table in TSV"),
+const STRUCTURED_TEXT: [(&str, &str); 12] = [
     ("json", "JSON"),
     ("jsonl", "JSON lines"),
     ("ipynb", "a Jupyter notebook"),
@@ -48,6 +68,8 @@ const STRUCTURED_TEXT: [(&str, &str); 15] = [
     ("rtf", "RTF"),
     ("eml", "an e-mail"),
     ("mbox", "a mailbox"),
+    ("mht", "a web archive"),
+    ("mhtml", "a web archive"),
     ("svg", "an SVG picture"),
     ("adoc", "AsciiDoc"),
     ("tex", "TeX"),
@@ -60,6 +82,9 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Text => "text",
             Self::Pdf => "pdf",
+            Self::Html => "html",
+            Self::Csv => "csv",
+            Self::Docx => "docx",
         }
     }
 }
@@ -72,6 +97,9 @@ impl std::str::FromStr for Format {
             "markdown" => Ok(Self::Markdown),
             "text" => Ok(Self::Text),
             "pdf" => Ok(Self::Pdf),
+            "html" => Ok(Self::Html),
+            "csv" => Ok(Self::Csv),
+            "docx" => Ok(Self::Docx),
             _ => Err(FormatError::Unsupported {
                 name: text.to_owned(),
                 kind: "an unknown format",
@@ -87,18 +115,31 @@ impl std::str::FromStr for Format {
 /// [`FormatError::Unsupported`] names what the content looks like.
 pub fn detect(name: &str, head: &[u8]) -> Result<Format, FormatError> {
     let extension = extension_of(name);
+    let by_extension = BY_EXTENSION
+        .iter()
+        .find(|(known, _)| *known == extension)
+        .map(|(_, format)| *format);
     let unsupported = |kind| {
         Err(FormatError::Unsupported {
             name: name.to_owned(),
             kind,
         })
     };
-    // Real PDFs may carry junk before the header; readers look for it in the first 1,024 bytes.
-    let early = head.get(..head.len().min(1024)).unwrap_or(head);
-    if contains(early, b"%PDF-") || (extension == "pdf" && !head.is_empty()) {
+    match content::kind_of(head) {
+        content::Kind::Is(format) => return Ok(format),
+        content::Kind::Other(kind) => return unsupported(kind),
+        content::Kind::Container(kind) => {
+            return match by_extension {
+                Some(Format::Docx) => Ok(Format::Docx),
+                _ => unsupported(kind),
+            };
+        }
+        content::Kind::Unclear => {}
+    }
+    if extension == "pdf" && !head.is_empty() {
         return Ok(Format::Pdf);
     }
-    if let Some(kind) = binary_kind(head) {
+    if let Some(kind) = content::binary_kind(head) {
         return unsupported(kind);
     }
     if let Some((_, kind)) = STRUCTURED_TEXT
@@ -107,10 +148,10 @@ pub fn detect(name: &str, head: &[u8]) -> Result<Format, FormatError> {
     {
         return unsupported(kind);
     }
-    if MARKDOWN_EXTENSIONS.contains(&extension.as_str()) {
-        Ok(Format::Markdown)
-    } else {
-        Ok(Format::Text)
+    match by_extension {
+        Some(Format::Docx) if !head.is_empty() => unsupported("no Office document"),
+        Some(format) => Ok(format),
+        None => Ok(Format::Text),
     }
 }
 
@@ -120,35 +161,6 @@ fn extension_of(name: &str) -> String {
     file.rsplit_once('.')
         .map(|(_, extension)| extension.to_lowercase())
         .unwrap_or_default()
-}
-
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack
-        .windows(needle.len())
-        .any(|window| window == needle)
-}
-
-/// What binary kind `head` is; `None` when it can be text in some encoding.
-fn binary_kind(head: &[u8]) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 8] = [
-        (b"PK\x03\x04", "a ZIP archive or an Office document"),
-        (b"\xd0\xcf\x11\xe0", "an old Office document"),
-        (b"{\\rtf", "RTF"),
-        (b"\x89PNG", "a PNG picture"),
-        (b"\xff\xd8\xff", "a JPEG picture"),
-        (b"GIF8", "a GIF picture"),
-        (b"\x1f\x8b", "gzip data"),
-        (b"\x7fELF", "a program"),
-    ];
-    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Some(kind);
-    }
-    let utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    // A stray NUL in text is cleaned by the parser; one byte in fifty is not text any more,
-    // unless every other byte is NUL, as in UTF-16 without a mark.
-    let nuls = head.split(|&byte| byte == 0).count().saturating_sub(1);
-    let looks_utf16 = nuls * 5 >= head.len() * 2 && nuls * 5 <= head.len() * 3;
-    (!utf16 && !looks_utf16 && nuls * 50 > head.len()).then_some("binary data")
 }
 
 #[cfg(test)]
@@ -173,17 +185,111 @@ mod tests {
         check("utf16.txt", b"\xff\xfea\0b\0", Some(Format::Text));
         check("utf16-nomark.txt", b"a\0b\0c\0d\0", Some(Format::Text));
         check("dir.md/readme", b"text", Some(Format::Text));
-        check("a.docx", b"PK\x03\x04....", None);
-        check("a.txt", b"PK\x03\x04....", None);
-        check("page.html", b"<!doctype html>", None);
         check("blob.txt", &[0; 64], None);
+    }
+
+    /// The beginning of a ZIP archive with entries of these names.
+    fn zip(names: &[&str]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for name in names {
+            bytes.extend(b"PK\x03\x04");
+            bytes.extend([0; 22]);
+            bytes.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+            bytes.extend([0; 2]);
+            bytes.extend(name.as_bytes());
+            bytes.extend(b"packed");
+        }
+        bytes
+    }
+
+    #[test]
+    fn office_documents_are_told_by_their_parts() {
+        let types = "[Content_Types].xml";
+        let word = zip(&[types, "_rels/.rels", "word/document.xml"]);
+        check("a.docx", &word, Some(Format::Docx));
+        check("a.zip", &word, Some(Format::Docx));
+        check("a.txt", &word, Some(Format::Docx));
+        // The parts come too late to be seen: the extension breaks the tie.
+        check(
+            "a.docx",
+            &zip(&[types, "docProps/core.xml"]),
+            Some(Format::Docx),
+        );
+        check("a.docm", b"PK\x03\x04....", Some(Format::Docx));
+        check("a.xlsx", &zip(&[types]), None);
+        check("a.zip", &zip(&[types]), None);
+        check("a.docx", &zip(&[types, "xl/workbook.xml"]), None);
+        check("a.docx", &zip(&["ppt/presentation.xml"]), None);
+        check("a.docx", &zip(&["holiday.jpg"]), None);
+        check(
+            "a.zip",
+            &zip(&["plan.docx", types, "word/document.xml"]),
+            None,
+        );
+        check("a.csv", &zip(&[types, "xl/workbook.xml"]), None);
+        // A password turns a Word document into an old container.
+        check("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1", Some(Format::Docx));
+        check("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", None);
+        check("a.docx", b"not at all", None);
+    }
+
+    #[test]
+    fn web_pages_are_told_by_their_first_tag() {
+        check("page.html", b"<p>no head", Some(Format::Html));
+        check("page.htm", b"", Some(Format::Html));
+        check("page", b"\n <!DOCTYPE html>\n<html>", Some(Format::Html));
+        check(
+            "page.txt",
+            b"\xef\xbb\xbf<HTML lang=en>",
+            Some(Format::Html),
+        );
+        check(
+            "page.csv",
+            b"<!-- error -->\n<!doctype html>",
+            Some(Format::Html),
+        );
+        check(
+            "page.xml",
+            b"<?xml version=\"1.0\"?>\n<html xmlns=\"x\">",
+            Some(Format::Html),
+        );
+        check("a.xml", b"<?xml version=\"1.0\"?>\n<book>", None);
+        check(
+            "readme.md",
+            b"<h1 align=\"center\">Name</h1>",
+            Some(Format::Markdown),
+        );
+        check("notes.txt", b"<htmlish> is no tag", Some(Format::Text));
+        let wide: Vec<u8> = "<html>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check(
+            "page.txt",
+            &[b"\xff\xfe".to_vec(), wide].concat(),
+            Some(Format::Html),
+        );
+    }
+
+    #[test]
+    fn tables_are_told_by_their_extension() {
+        check("a.csv", b"name;price\n", Some(Format::Csv));
+        check("a.TSV", b"name\tprice\n", Some(Format::Csv));
+        check("a.txt", b"name;price\n", Some(Format::Text));
+        check("a.csv", &[0; 64], None);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for format in BY_EXTENSION.map(|(_, format)| format) {
+            assert_eq!(format.name().parse(), Ok(format));
+            assert_eq!(serde_json::to_value(format).unwrap(), format.name());
+        }
     }
 
     #[test]
     fn the_refusal_names_kind_and_remedy() {
-        let error = detect("plan.docx", b"PK\x03\x04").unwrap_err().to_string();
+        let slides = zip(&["ppt/presentation.xml"]);
+        let error = detect("plan.pptx", &slides).unwrap_err().to_string();
         assert!(
-            error.contains("plan.docx") && error.contains("Office"),
+            error.contains("plan.pptx") && error.contains("PowerPoint"),
             "{error}"
         );
         assert!(error.contains("convert it"), "{error}");

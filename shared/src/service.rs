@@ -1,5 +1,6 @@
 //! What every service does around its own work: start, tell its health, drain.
 
+mod data_folder;
 mod drain;
 mod health_board;
 
@@ -10,8 +11,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tracing::{error, info, warn};
 
+pub use data_folder::{DataFolderError, ensure_writable};
 pub use drain::Drain;
-pub use health_board::{HealthBoard, InHand};
+pub use health_board::{HealthBoard, InHand, own_host};
 
 use crate::blobs::{BlobError, Blobs};
 use crate::bus::{Bus, BusError, BusSettings, Drained};
@@ -33,6 +35,9 @@ pub enum StartError {
     /// Its telemetry did not start.
     #[error("telemetry")]
     Telemetry(#[from] TelemetryError),
+    /// It cannot keep anything.
+    #[error("data folder")]
+    Data(#[from] DataFolderError),
     /// It did not reach the bus.
     #[error("bus")]
     Bus(#[from] BusError),
@@ -57,28 +62,27 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts telemetry, connects to the bus, opens the blob store, and listens for the request
-    /// to end and for questions of health.
+    /// Starts telemetry, looks at the data folder, connects to the bus, opens the blob store, and
+    /// listens for questions of health.
     ///
     /// # Errors
     /// [`StartError`] with its chain of causes.
-    pub async fn start(name: &'static str) -> Result<Self, StartError> {
+    pub async fn start(name: &'static str, drain: Drain) -> Result<Self, StartError> {
         let network: Network = settings::load("network")?;
         let telemetry: TelemetrySettings = settings::load("telemetry")?;
         let telemetry = telemetry::start(name, &telemetry, &network)?;
+        ensure_writable(&settings::data_dir())?;
         let bus: BusSettings = settings::load("bus")?;
         let bus = Bus::connect(&bus, &network, name).await?;
         bus.ensure_streams().await?;
         let blobs = Blobs::open(&settings::data_dir().join("blobs"))?;
-        let drain = Drain::new();
-        drain.begin_on_signal();
         Self::assemble(name, bus, blobs, drain, Some(telemetry)).await
     }
 
     /// A service over parts that are there already: for tests and for programs of several.
     ///
     /// # Errors
-    /// When the bus refuses to be asked for health.
+    /// When the bus refuses to be asked for health and metrics.
     pub async fn assemble(
         name: &'static str,
         bus: Bus,
@@ -88,6 +92,7 @@ impl Service {
     ) -> Result<Self, StartError> {
         let health = HealthBoard::new(name);
         bus.answer_health(health.clone(), drain.clone()).await?;
+        bus.answer_metrics(health.clone(), drain.clone()).await?;
         Ok(Self {
             name,
             bus,
@@ -139,6 +144,12 @@ impl Service {
     }
 }
 
+/// Whatever this process writes from now on is its user's alone: pages, catalog and indexes hold
+/// the text.
+pub fn keep_private() {
+    rustix::process::umask(PRIVATE);
+}
+
 /// Runs a service as a program: starts it, hands it to `work`, and turns the outcome into an exit
 /// code: 0 after a drain, 1 for a failed start.
 #[expect(clippy::print_stderr, reason = "telemetry may not have started")]
@@ -147,8 +158,7 @@ where
     F: FnOnce(Service) -> Fut,
     Fut: Future<Output = anyhow::Result<()>>,
 {
-    // Whatever a service writes is its user's alone: pages, catalog and indexes hold the text.
-    rustix::process::umask(PRIVATE);
+    keep_private();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -160,7 +170,14 @@ where
         }
     };
     let outcome = runtime.block_on(async {
-        let service = Service::start(name).await?;
+        // From the first moment: as the first process of a container, only a signal that is
+        // listened for ends it.
+        let drain = Drain::new();
+        drain.begin_on_signal();
+        let service = tokio::select! {
+            started = Service::start(name, drain.clone()) => started?,
+            () = drain.begun() => return Ok(()),
+        };
         work(service).await
     });
     let code = match outcome {

@@ -4,19 +4,20 @@
 //! one service or to all (`bus`, `network`, `telemetry`, `model`); an unknown section or key is
 //! refused with the nearest known one.
 
-use std::path::{Path, PathBuf};
+mod merge;
+mod model;
+mod origin;
 
-use figment::Figment;
-use figment::providers::{Format as _, Serialized, Toml};
-use figment::value::{Dict, Map, Value};
-use figment::{Metadata, Profile, Provider};
+use std::path::PathBuf;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::ModelId;
+pub use model::{Model, ModelProvider, Precision};
+pub use origin::{Origin, SettingView, Shown};
 
 /// The sections a file may have.
-pub const SECTIONS: [&str; 11] = [
+pub const SECTIONS: [&str; 12] = [
     "bus",
     "network",
     "telemetry",
@@ -26,6 +27,7 @@ pub const SECTIONS: [&str; 11] = [
     "embedder",
     "indexer",
     "query",
+    "generation",
     "gateway",
     "supervisor",
 ];
@@ -52,6 +54,16 @@ pub enum SettingsError {
         nearest: Option<String>,
     },
     /// A value of the wrong kind.
+    #[error("`{key}` from {origin} is wrong: {reason}")]
+    Wrong {
+        /// Section and key, as `gateway.port`.
+        key: String,
+        /// Where the value comes from.
+        origin: Origin,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Values that do not go together, or mean nothing.
     #[error("section `{section}`: {reason}")]
     Value {
         /// The section.
@@ -86,60 +98,6 @@ impl Network {
                 .allow
                 .iter()
                 .any(|allowed| allowed.eq_ignore_ascii_case(host))
-    }
-}
-
-/// How exactly the model computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// 32-bit floats.
-    Fp32,
-    /// Dynamic 8-bit integers: faster, and a vector then depends a little on its neighbours in
-    /// the batch.
-    Int8,
-}
-
-/// The embedding model, which chunker, embedder and indexer must agree on. Section `model`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Model {
-    /// A folder under `models/` of the assets, as `ibid model import` makes it.
-    pub name: String,
-    /// `fp32` or `int8`.
-    pub precision: Precision,
-}
-
-impl Default for Model {
-    fn default() -> Self {
-        Self {
-            name: "all-MiniLM-L6-v2".to_owned(),
-            precision: Precision::Fp32,
-        }
-    }
-}
-
-impl Model {
-    /// The id its vectors carry: name and precision.
-    ///
-    /// # Errors
-    /// When the name has characters an id may not have.
-    pub fn id(&self) -> Result<ModelId, SettingsError> {
-        let precision = match self.precision {
-            Precision::Fp32 => "fp32",
-            Precision::Int8 => "int8",
-        };
-        format!("{}-{precision}", self.name)
-            .parse()
-            .map_err(|error| SettingsError::Value {
-                section: "model".to_owned(),
-                reason: format!("{error}"),
-            })
-    }
-
-    /// Its folder: `model.json`, `tokenizer.json` and the ONNX files.
-    pub fn folder(&self) -> PathBuf {
-        assets_dir().join("models").join(&self.name)
     }
 }
 
@@ -183,7 +141,20 @@ pub fn load<T>(section: &str) -> Result<T, SettingsError>
 where
     T: DeserializeOwned + Serialize + Default,
 {
-    merge(section, &config_file(), &environment())
+    merge::merge::<T>(section, &config_file(), &environment())?.extract()
+}
+
+/// One section as it is in force, each value with its origin and without secrets.
+///
+/// # Errors
+/// As [`load`].
+pub fn explain<T>(section: &str) -> Result<Vec<SettingView>, SettingsError>
+where
+    T: DeserializeOwned + Serialize + Default,
+{
+    let merged = merge::merge::<T>(section, &config_file(), &environment())?;
+    merged.extract::<T>()?;
+    Ok(origin::views(&merged))
 }
 
 /// The `IBID_*__*` variables.
@@ -192,136 +163,6 @@ fn environment() -> Vec<(String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| name.starts_with("IBID_") && name.contains("__"))
         .collect()
-}
-
-fn merge<T>(section: &str, file: &Path, env: &[(String, String)]) -> Result<T, SettingsError>
-where
-    T: DeserializeOwned + Serialize + Default,
-{
-    let known = keys_of(&T::default(), section)?;
-    let from_file = section_of(file, section)?;
-    if let Some(values) = &from_file {
-        for key in values.keys() {
-            check_key(key, &known, || format!("`{}`", file.display()))?;
-        }
-    }
-    let prefix = format!("IBID_{}__", section.to_uppercase());
-    let mut from_env = Dict::new();
-    for (name, value) in env {
-        check_section(name)?;
-        if let Some(key) = name.strip_prefix(&prefix) {
-            let key = key.to_lowercase();
-            check_key(&key, &known, || format!("the variable `{name}`"))?;
-            // Parsing text as a value falls back to the text itself.
-            let value = value
-                .parse()
-                .unwrap_or_else(|never: std::convert::Infallible| match never {});
-            from_env.insert(key, value);
-        }
-    }
-    let mut figment = Figment::from(Serialized::defaults(T::default()));
-    if let Some(values) = from_file {
-        figment = figment.merge(Section(values));
-    }
-    figment
-        .merge(Section(from_env))
-        .extract()
-        .map_err(|error| SettingsError::Value {
-            section: section.to_owned(),
-            reason: error.to_string(),
-        })
-}
-
-/// Values of one section, as a provider for the merge.
-struct Section(Dict);
-
-impl Provider for Section {
-    fn metadata(&self) -> Metadata {
-        Metadata::named("ibid settings")
-    }
-
-    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
-        Ok(Profile::Default.collect(self.0.clone()))
-    }
-}
-
-fn keys_of<T: Serialize>(value: &T, section: &str) -> Result<Vec<String>, SettingsError> {
-    match Value::serialize(value) {
-        Ok(Value::Dict(_, dict)) => Ok(dict.into_keys().collect()),
-        Ok(_) => Ok(Vec::new()),
-        Err(error) => Err(SettingsError::Value {
-            section: section.to_owned(),
-            reason: error.to_string(),
-        }),
-    }
-}
-
-fn section_of(file: &Path, section: &str) -> Result<Option<Dict>, SettingsError> {
-    if !file.is_file() {
-        return Ok(None);
-    }
-    let bad = |reason: String| SettingsError::File {
-        path: file.to_owned(),
-        reason,
-    };
-    let data = Toml::file(file)
-        .data()
-        .map_err(|error| bad(error.to_string()))?;
-    let mut all = data.into_values().next().unwrap_or_default();
-    for name in all.keys() {
-        if !SECTIONS.contains(&name.as_str()) {
-            return Err(SettingsError::Unknown {
-                name: format!("[{name}]"),
-                origin: format!("`{}`", file.display()),
-                nearest: closest(name, SECTIONS.iter().copied()).map(|known| format!("[{known}]")),
-            });
-        }
-    }
-    match all.remove(section) {
-        None => Ok(None),
-        Some(Value::Dict(_, dict)) => Ok(Some(dict)),
-        Some(_) => Err(bad(format!("`{section}` must be a section: `[{section}]`"))),
-    }
-}
-
-/// `IBID_{SECTION}__{KEY}` must name a section.
-fn check_section(variable: &str) -> Result<(), SettingsError> {
-    let section = variable
-        .strip_prefix("IBID_")
-        .and_then(|rest| rest.split_once("__"))
-        .map(|(section, _)| section.to_lowercase())
-        .unwrap_or_default();
-    if SECTIONS.contains(&section.as_str()) {
-        return Ok(());
-    }
-    Err(SettingsError::Unknown {
-        name: section.clone(),
-        origin: format!("the variable `{variable}`"),
-        nearest: closest(&section, SECTIONS.iter().copied()).map(str::to_owned),
-    })
-}
-
-fn check_key(
-    key: &str,
-    known: &[String],
-    origin: impl Fn() -> String,
-) -> Result<(), SettingsError> {
-    if known.iter().any(|name| name == key) {
-        return Ok(());
-    }
-    Err(SettingsError::Unknown {
-        name: key.to_owned(),
-        origin: origin(),
-        nearest: closest(key, known.iter().map(String::as_str)).map(str::to_owned),
-    })
-}
-
-fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.6)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -334,6 +175,8 @@ mod tests {
         in_flight: usize,
         name: String,
         flags: Vec<String>,
+        share: f32,
+        token: String,
     }
 
     impl Default for Example {
@@ -342,6 +185,8 @@ mod tests {
                 in_flight: 4,
                 name: "a".to_owned(),
                 flags: Vec::new(),
+                share: 0.2,
+                token: String::new(),
             }
         }
     }
@@ -355,7 +200,11 @@ mod tests {
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        match (merge::<Example>("parser", &path, &env), expect) {
+        let merged = merge::merge::<Example>("parser", &path, &env);
+        match (
+            merged.and_then(|merged| merged.extract::<Example>()),
+            expect,
+        ) {
             (Ok(got), Ok(want)) => assert_eq!(got, want),
             (Err(error), Err(part)) => {
                 assert!(error.to_string().contains(part), "`{error}` lacks `{part}`");
@@ -413,8 +262,92 @@ mod tests {
             &[("IBID_PARSR__NAME", "x")],
             Err("did you mean `parser`?"),
         );
-        check("[parser]\nin_flight = \"many\"", &[], Err("in_flight"));
+        check("in_flight = 9", &[], Err("`[in_flight]` from"));
         check("[parser\n", &[], Err("not valid TOML"));
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_with_its_whole_key_and_where_it_stands() {
+        check(
+            "[parser]\nin_flight = \"many\"",
+            &[],
+            Err("ibid.toml` is wrong: invalid type: found string \"many\""),
+        );
+        check(
+            "",
+            &[("IBID_PARSER__IN_FLIGHT", "-1")],
+            Err("`parser.in_flight` from the variable `IBID_PARSER__IN_FLIGHT` is wrong"),
+        );
+        check(
+            "[parser]\ntoken = 8151",
+            &[],
+            Err("is wrong: it must be a string"),
+        );
+    }
+
+    #[test]
+    fn a_variable_is_read_as_the_kind_of_its_key() {
+        let flags = |flags: &[&str]| Example {
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            ..Example::default()
+        };
+        for (text, expect) in [
+            ("nats", &["nats"][..]),
+            ("nats, 10.0.0.1 ,7", &["nats", "10.0.0.1", "7"]),
+            ("[\"nats\",'b']", &["nats", "b"]),
+            ("[]", &[]),
+            ("", &[]),
+        ] {
+            check("", &[("IBID_PARSER__FLAGS", text)], Ok(flags(expect)));
+        }
+        // A name or token of digits, and one that looks like a list.
+        for text in ["8151", "true", "[x]", ""] {
+            let name = Example {
+                name: text.to_owned(),
+                ..Example::default()
+            };
+            check("", &[("IBID_PARSER__NAME", text)], Ok(name));
+        }
+        // As compose files pass on what is not set.
+        check(
+            "",
+            &[("IBID_PARSER__IN_FLIGHT", "")],
+            Ok(Example::default()),
+        );
+    }
+
+    #[test]
+    fn every_value_is_shown_with_its_origin_and_no_secret_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ibid.toml");
+        std::fs::write(
+            &path,
+            "[parser]\ntoken = \"hush\"\nname = \"nats://me:hush@host/x\"\n",
+        )
+        .unwrap();
+        let env = [("IBID_PARSER__FLAGS".to_owned(), "a,b".to_owned())];
+        let merged = merge::merge::<Example>("parser", &path, &env).unwrap();
+        let views = origin::views(&merged);
+        let told: Vec<_> = views
+            .iter()
+            .map(|view| (view.key.as_str(), view.value.to_string(), &view.origin))
+            .collect();
+        let file = Origin::File(path);
+        assert_eq!(
+            told,
+            [
+                (
+                    "flags",
+                    "[\"a\",\"b\"]".to_owned(),
+                    &Origin::Variable("IBID_PARSER__FLAGS".to_owned())
+                ),
+                ("in_flight", "4".to_owned(), &Origin::Default),
+                ("name", "\"nats://…@host/x\"".to_owned(), &file),
+                ("share", "0.2".to_owned(), &Origin::Default),
+                ("token", "(set)".to_owned(), &file),
+            ]
+        );
+        assert!(!serde_json::to_string(&views).unwrap().contains("hush"));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! Logs to standard error and, when an endpoint is set, traces over OTLP.
 //!
-//! Document text never enters a log or a span; ids, counts and durations do.
+//! Document text never enters a log or a span; ids, counts and durations do. `docs/telemetry.md`
+//! lists the spans.
+
+mod context;
+mod export;
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use opentelemetry::trace::TracerProvider as _;
-use opentelemetry_otlp::{Protocol, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -14,6 +17,8 @@ use serde::{Deserialize, Serialize};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
+
+pub use context::{follow, here, trace_id};
 
 use crate::settings::Network;
 
@@ -27,6 +32,8 @@ pub struct TelemetrySettings {
     pub json: bool,
     /// Where traces are sent, such as `http://127.0.0.1:4318/v1/traces`; empty for nowhere.
     pub otlp_endpoint: String,
+    /// Milliseconds between two sendings of traces, at least 100.
+    pub otlp_interval_ms: u64,
 }
 
 impl Default for TelemetrySettings {
@@ -35,9 +42,14 @@ impl Default for TelemetrySettings {
             filter: "info".to_owned(),
             json: false,
             otlp_endpoint: String::new(),
+            otlp_interval_ms: 2_000,
         }
     }
 }
+
+/// What is traced: our own crates, whose spans `docs/telemetry.md` lists, and no library's.
+const TRACED: &str =
+    "off,shared=info,parser=info,chunker=info,embedder=info,indexer=info,query=info,gateway=info";
 
 /// Why telemetry could not start.
 #[derive(Debug, thiserror::Error)]
@@ -110,11 +122,17 @@ pub fn start(
         .build();
     let mut provider = SdkTracerProvider::builder().with_resource(resource);
     if !settings.otlp_endpoint.is_empty() {
-        provider = provider.with_batch_exporter(exporter(&settings.otlp_endpoint, network)?);
+        provider = provider.with_span_processor(export::processor(settings, network)?);
     }
     let provider = provider.build();
     opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
-    let traces = tracing_opentelemetry::layer().with_tracer(provider.tracer("ibid"));
+    // Where in the code, on which thread and how long idle is nothing that people look for.
+    let traces = tracing_opentelemetry::layer()
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false)
+        .with_tracer(provider.tracer("ibid"));
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
@@ -126,7 +144,7 @@ pub fn start(
     };
     tracing_subscriber::registry()
         .with(lines.with_filter(filter))
-        .with(traces.with_filter(EnvFilter::new("info")))
+        .with(traces.with_filter(EnvFilter::new(TRACED)))
         .try_init()
         .map_err(|_already| TelemetryError::Twice)?;
     Ok(Telemetry { provider })
@@ -146,39 +164,6 @@ fn check_endpoint(endpoint: &str, network: &Network) -> Result<(), TelemetryErro
     Err(refuse(format!(
         "`{host}` is not on this machine; add it to `network.allow` to permit it"
     )))
-}
-
-/// An exporter with a client of our own: no proxies, no redirects. The blocking client must be
-/// made outside the asynchronous runtime.
-fn exporter(
-    endpoint: &str,
-    network: &Network,
-) -> Result<opentelemetry_otlp::SpanExporter, TelemetryError> {
-    check_endpoint(endpoint, network)?;
-    let refuse = |reason: String| TelemetryError::Endpoint {
-        endpoint: endpoint.to_owned(),
-        reason,
-    };
-    let client = std::thread::spawn(|| {
-        reqwest::blocking::Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .timeout(Duration::from_secs(5))
-            .build()
-    })
-    .join();
-    let client = match client {
-        Ok(Ok(client)) => client,
-        Ok(Err(error)) => return Err(refuse(error.to_string())),
-        Err(_panic) => return Err(refuse("no HTTP client could be made".to_owned())),
-    };
-    opentelemetry_otlp::SpanExporter::builder()
-        .with_http()
-        .with_http_client(client)
-        .with_protocol(Protocol::HttpBinary)
-        .with_endpoint(endpoint)
-        .build()
-        .map_err(|error| refuse(error.to_string()))
 }
 
 #[cfg(test)]

@@ -9,16 +9,17 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use ibid_tests::bus::BusServer;
+use shared::blobs::Blobs;
 use shared::bus::{
     Bus, BusSettings, ConsumeOptions, DeadLetterHandler, Failure, Handler, Outgoing,
 };
 use shared::contract::subject::Stage;
 use shared::contract::{
     DeadLetter, DocumentAdmitted, DocumentId, DocumentParsed, ErrorBody, ErrorCode, FileHash,
-    Generation, Pipeline, Sha256Hex, Work,
+    Generation, Health, Pipeline, Sha256Hex, Work,
 };
 use shared::format::Format;
-use shared::service::{Drain, HealthBoard};
+use shared::service::{Drain, HealthBoard, Service, own_host};
 use tokio::sync::mpsc;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -311,4 +312,71 @@ async fn a_stream_of_events_has_order_and_end() {
         .collect()
         .await;
     assert_eq!(all, [Err(ErrorCode::Unavailable)]);
+}
+
+#[tokio::test]
+async fn a_slow_stream_says_that_it_is_alive_and_stops_when_nobody_listens() {
+    let (_server, bus) = bus().await;
+    let drain = Drain::new();
+    let (dropped, mut drops) = mpsc::unbounded_channel();
+    bus.respond_stream(("slow.v1", "slow"), 4, &drain, move |wait: u64, sink| {
+        let dropped = dropped.clone();
+        async move {
+            let ended = Ended(dropped);
+            assert!(sink.send(1_u32).await);
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+            assert!(sink.send(2_u32).await);
+            drop(ended);
+        }
+    })
+    .await
+    .unwrap();
+
+    // Twice the pause allowed, bridged by signs of life.
+    let pause = Duration::from_millis(2_500);
+    let events = bus
+        .call_stream::<_, u32>("slow.v1", &5_000_u64, pause)
+        .await
+        .unwrap();
+    let all: Vec<u32> = events.map(Result::unwrap).collect().await;
+    assert_eq!(all, [1, 2]);
+    drops.recv().await.unwrap();
+
+    let events = bus
+        .call_stream::<_, u32>("slow.v1", &3_600_000_u64, LIMIT)
+        .await
+        .unwrap();
+    let mut events = Box::pin(events);
+    assert_eq!(events.next().await, Some(Ok(1)));
+    drop(events);
+    tokio::time::timeout(LIMIT, drops.recv())
+        .await
+        .expect("the work goes on though nobody listens")
+        .unwrap();
+}
+
+/// Tells when it is dropped.
+struct Ended(mpsc::UnboundedSender<()>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.send(()).ok();
+    }
+}
+
+#[tokio::test]
+async fn the_service_of_one_host_is_found_by_its_word() {
+    let (server, bus) = bus().await;
+    let blobs = Blobs::open(&server.folder().join("blobs")).unwrap();
+    let service = Service::assemble("chunker", bus.clone(), blobs, Drain::new(), None)
+        .await
+        .unwrap();
+    let here = |health: &Health| health.service == "chunker" && health.host == own_host();
+    let found = bus.find_health(LIMIT, here).await.unwrap();
+    assert!(!found.ready && !found.host.is_empty());
+    service.health.set_ready();
+    assert!(bus.find_health(LIMIT, here).await.unwrap().ready);
+    let elsewhere = |health: &Health| health.host == "elsewhere";
+    let soon = Duration::from_millis(300);
+    assert_eq!(bus.find_health(soon, elsewhere).await, None);
 }

@@ -1,10 +1,13 @@
 //! Support for the system tests: the real program on real parts, the documents it is fed, and
 //! the comparisons that judge it.
 
+pub mod answers;
 pub mod beir;
 pub mod bus;
+pub mod collector;
 pub mod corpus;
 pub mod dump;
+pub mod fake;
 pub mod harness;
 pub mod pdf;
 pub mod samples;

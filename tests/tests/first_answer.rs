@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use ibid_tests::harness::Harness;
 use ibid_tests::samples::{self, Fact};
 use serde_json::Value;
-use shared::contract::{AnswerEvent, DocumentState, Filter, Locator, Passage, Question};
+use shared::contract::{AnswerEvent, DocumentState, Locator, Passage, Question};
 
 const LIMIT: Duration = Duration::from_mins(2);
 
@@ -14,8 +14,7 @@ fn question(text: &str) -> Question {
     Question {
         text: text.to_owned(),
         k: 5,
-        semantic_weight: None,
-        filter: Filter::default(),
+        ..Question::default()
     }
 }
 
@@ -60,13 +59,13 @@ async fn search(harness: &Harness, fact: &Fact) -> Result<Passage> {
 /// The answer cites the passage: a source, a citation with its label, and text that quotes it.
 async fn ask(harness: &Harness, fact: &Fact, passage: &Passage) -> Result<bool> {
     let events = harness.client().ask(&question(&fact.question)).await?;
-    let Some(AnswerEvent::Sources { passages }) = events.first() else {
+    let Some(AnswerEvent::Sources { sources }) = events.first() else {
         anyhow::bail!("an answer begins with its sources: {:?}", events.first());
     };
     ensure!(
-        passages
+        sources
             .iter()
-            .any(|source| source.hit.chunk_id == passage.hit.chunk_id),
+            .any(|source| source.chunk_id == passage.hit.chunk_id),
         "not a source"
     );
     let Some(AnswerEvent::Done {
@@ -92,9 +91,14 @@ async fn ask(harness: &Harness, fact: &Fact, passage: &Passage) -> Result<bool> 
             citation.label
         );
     }
-    Ok(citations
-        .iter()
-        .any(|citation| citation.label == passage.label)
+    let cited = citations.iter().filter_map(|citation| {
+        sources
+            .iter()
+            .find(|source| source.number == citation.number)
+    });
+    Ok(cited
+        .into_iter()
+        .any(|source| source.chunk_id == passage.hit.chunk_id)
         && plain(&text).contains(&fact.phrase))
 }
 
@@ -102,7 +106,7 @@ async fn ask(harness: &Harness, fact: &Fact, passage: &Passage) -> Result<bool> 
 async fn a_question_gets_the_cited_passage_from_the_right_page() -> Result<()> {
     let folder = samples::folder();
     let harness = Harness::start(&[&folder]).await?;
-    let files = count_files(&folder)?;
+    let files = samples::count()?;
     let documents = harness.client().wait_until_final(files, LIMIT).await?;
     for document in &documents {
         let ready = document.state == DocumentState::Ready && document.searchable;
@@ -247,17 +251,4 @@ async fn command_line(harness: &Harness, files: usize) -> Result<()> {
     let nothing = harness.cli(&["rm", "no-such-file.md"]).await?;
     ensure!(nothing.code == Some(1), "{nothing:?}");
     Ok(())
-}
-
-fn count_files(folder: &std::path::Path) -> Result<usize> {
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        count += if entry.file_type()?.is_dir() {
-            count_files(&entry.path())?
-        } else {
-            1
-        };
-    }
-    Ok(count)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use ibid_tests::corpus::{Recipe, documents};
 use ibid_tests::harness::{Harness, Upload, wait_for};
-use shared::contract::{DocumentState, DumpRow, ErrorCode, Filter, Outcome, Question, Retry};
+use shared::contract::{DocumentState, DumpRow, ErrorCode, Outcome, Question, Retry};
 
 const LIMIT: Duration = Duration::from_secs(90);
 
@@ -209,8 +209,7 @@ async fn copies_and_changes(harness: &Harness) -> Result<()> {
     let question = Question {
         text: "Who is the lighthouse keeper?".to_owned(),
         k: 5,
-        semantic_weight: None,
-        filter: Filter::default(),
+        ..Question::default()
     };
     let found = async |name: &str| -> Result<Vec<String>> {
         let passages = client.search(&question).await?.passages;

@@ -75,6 +75,7 @@ async fn evaluate(harness: &Harness, name: &str, set: &Set, semantic_weight: f32
                     collections: vec![name.parse()?],
                     documents: Vec::new(),
                 },
+                ..Question::default()
             };
             let reply = harness.client().search(&question).await?;
             ensure!(reply.notes.is_empty(), "notes: {:?}", reply.notes);

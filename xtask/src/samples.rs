@@ -1,4 +1,4 @@
-//! `cargo xtask samples`: the PDF files under `samples/` from their sources.
+//! `cargo xtask samples`: the PDF and Word files under `samples/` from their sources.
 
 use anyhow::Result;
 

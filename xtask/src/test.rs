@@ -53,7 +53,9 @@ fn build() -> Result<()> {
 
 /// The program fetches its own runtime parts; all of them are checked against its lock file.
 fn setup(ibid: &Path) -> Result<()> {
-    run_command(Command::new(ibid).arg("setup")).context("the tests need the runtime parts")
+    let mut setup = Command::new(ibid);
+    run_command(setup.args(["setup", "--with", "generator"]))
+        .context("the tests need the runtime parts")
 }
 
 /// Installs [`PYTHON_PACKAGES`] once; a stamp says which.

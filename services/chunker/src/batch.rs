@@ -4,7 +4,7 @@ use shared::contract::{Batch, Chunk, ChunksMade, Work};
 
 use crate::tokens::Budget;
 
-/// Splits `chunks` into messages of at most [`ChunksMade::MAX_CHUNKS`] chunks and
+/// Splits `chunks` into messages of at most [`Budget::batch_chunks`] chunks and
 /// [`ChunksMade::MAX_TEXT_BYTES`] as JSON writes their texts.
 pub fn batches(work: &Work, budget: &Budget, chunks: Vec<Chunk>) -> Vec<ChunksMade> {
     let total_chunks = as_u32(chunks.len());
@@ -13,7 +13,7 @@ pub fn batches(work: &Work, budget: &Budget, chunks: Vec<Chunk>) -> Vec<ChunksMa
     for chunk in chunks {
         let size = size(&chunk);
         match groups.last_mut() {
-            Some(group) if group.len() < ChunksMade::MAX_CHUNKS && size <= room => {
+            Some(group) if group.len() < budget.batch_chunks && size <= room => {
                 room -= size;
                 group.push(chunk);
             }

@@ -58,9 +58,9 @@ pub fn chunk_pages(pages: &[PageText], budget: &Budget) -> Result<Vec<Chunk>, Ch
 /// When the model's files cannot be read, or the work loop ends by itself.
 pub async fn run(service: Service, settings: Settings) -> anyhow::Result<()> {
     let model: Model = shared::settings::load("model")?;
-    let folder = model.folder();
-    let budget = tokio::task::spawn_blocking(move || Budget::open(&folder)).await??;
-    let chunker = Chunker::new(service.blobs.clone(), budget, model.id()?);
+    let id = model.id()?;
+    let budget = tokio::task::spawn_blocking(move || Budget::of(&model)).await??;
+    let chunker = Chunker::new(service.blobs.clone(), budget, id);
     let stage = Arc::new(ChunkStage::new(service.bus.clone(), chunker));
     let options = ConsumeOptions {
         in_flight: settings.documents_in_flight,

@@ -10,7 +10,7 @@ use shared::contract::{
     ChunksMade, DocumentParsed, ErrorCode, ModelId, PageManifest, Pipeline, ReadMethod,
     StageProgress, Work,
 };
-use tracing::info;
+use tracing::debug;
 
 use crate::{Budget, ChunkError, PageText, batches, chunk_pages};
 
@@ -144,7 +144,7 @@ impl Handler for ChunkStage {
         let batches = self.chunker.chunk(&message).await?;
         let chunks = batches.first().map_or(0, |batch| batch.total_chunks);
         let duration_ms = started.elapsed().as_millis();
-        info!(
+        debug!(
             pages = message.pages,
             chunks,
             batches = batches.len(),

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
-use shared::contract::Sha256Hex;
+use shared::contract::{ChunksMade, Sha256Hex};
+use shared::settings::Model;
 use tokenizers::Tokenizer;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -39,10 +40,12 @@ struct ModelFile {
     window: u32,
 }
 
-/// What a chunk must fit.
+/// What chunks and their messages must fit.
 pub struct Budget {
     /// Tokens the model reads, special tokens included.
     pub window: u32,
+    /// Most chunks in one message.
+    pub batch_chunks: usize,
     /// Counts them.
     pub tokenizer: TokenCounter,
 }
@@ -51,6 +54,9 @@ impl Budget {
     /// The least window, in tokens: special tokens, an overlap of an eighth, 64 tokens of text,
     /// and some heading.
     pub const LEAST_WINDOW: u32 = 96;
+    /// Most chunks in one message for a model on a server. Its vectors may have 8,192 dimensions,
+    /// of which 16 fit beside the text under the bus limit of 1 MiB.
+    pub const SERVER_BATCH_CHUNKS: usize = 16;
 
     /// A budget of `window` tokens.
     ///
@@ -63,7 +69,27 @@ impl Budget {
                 least: Self::LEAST_WINDOW,
             });
         }
-        Ok(Self { window, tokenizer })
+        Ok(Self {
+            window,
+            batch_chunks: ChunksMade::MAX_CHUNKS,
+            tokenizer,
+        })
+    }
+
+    /// The budget of the model that the settings name.
+    ///
+    /// # Errors
+    /// As [`Budget::open`].
+    pub fn of(model: &Model) -> Result<Self, ChunkError> {
+        let folder = model.folder();
+        if !model.on_server() {
+            return Self::open(&folder);
+        }
+        let tokenizer = TokenCounter::open(&folder)?;
+        Ok(Self {
+            batch_chunks: Self::SERVER_BATCH_CHUNKS,
+            ..Self::new(model.window_tokens, tokenizer)?
+        })
     }
 
     /// The budget of the imported model in `folder`: its `tokenizer.json`, and the window in its
@@ -72,31 +98,29 @@ impl Budget {
     /// # Errors
     /// When a file is missing or damaged, or the window too small.
     pub fn open(folder: &Path) -> Result<Self, ChunkError> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            std::fs::read(&path)
-                .map_err(|e| ChunkError::ModelFile {
-                    path: path.clone(),
-                    source: e.into(),
-                })
-                .map(|bytes| (path, bytes))
-        };
-        let (path, bytes) = read("model.json")?;
+        let (path, bytes) = read(folder, "model.json")?;
         let model: ModelFile =
             serde_json::from_slice(&bytes).map_err(|e| ChunkError::ModelFile {
                 path,
                 source: e.into(),
             })?;
-        let (path, bytes) = read("tokenizer.json")?;
-        let counter = TokenCounter::from_bytes(&bytes).map_err(|source| ChunkError::ModelFile {
-            path,
-            source: source.into(),
-        })?;
-        Self::new(model.window, counter)
+        Self::new(model.window, TokenCounter::open(folder)?)
     }
 }
 
 impl TokenCounter {
+    /// The `tokenizer.json` in `folder`.
+    ///
+    /// # Errors
+    /// When it is missing or no tokenizer.
+    pub fn open(folder: &Path) -> Result<Self, ChunkError> {
+        let (path, bytes) = read(folder, "tokenizer.json")?;
+        Self::from_bytes(&bytes).map_err(|source| ChunkError::ModelFile {
+            path,
+            source: source.into(),
+        })
+    }
+
     /// The tokenizer in the bytes of a `tokenizer.json`. Its own truncation and padding, made for
     /// some other window, are switched off.
     ///
@@ -187,6 +211,15 @@ impl TokenCounter {
         }
         Ok(tokens)
     }
+}
+
+fn read(folder: &Path, name: &str) -> Result<(PathBuf, Vec<u8>), ChunkError> {
+    let path = folder.join(name);
+    let bytes = std::fs::read(&path).map_err(|error| ChunkError::ModelFile {
+        path: path.clone(),
+        source: error.into(),
+    })?;
+    Ok((path, bytes))
 }
 
 /// A piece of text that is not cut further.

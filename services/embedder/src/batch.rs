@@ -8,4 +8,5 @@ mod pace;
 mod queue;
 mod scheduler;
 
+pub(crate) use self::pace::Pace;
 pub use self::scheduler::{Scheduler, SchedulerOptions};

@@ -7,11 +7,11 @@ mod runtime;
 use shared::contract::EncoderDescription;
 
 pub use self::onnx::{OnnxEncoder, SessionOptions};
+pub(crate) use self::pool::to_unit_length;
 pub use self::runtime::Runtime;
 use crate::error::EncodeError;
 
-/// Something that computes embeddings: ONNX Runtime here; an endpoint of another program could be
-/// one too.
+/// Something that computes embeddings of token ids in this process.
 pub trait Encoder: Send + 'static {
     /// What it runs and what it takes.
     fn describe(&self) -> EncoderDescription;

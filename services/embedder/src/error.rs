@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use shared::contract::ModelId;
 use shared::settings::SettingsError;
 
+use crate::engine::ServerError;
+
 /// Why a model folder could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -92,7 +94,7 @@ pub enum ModelError {
         path: PathBuf,
         source: tokenizers::Error,
     },
-    #[error("the model card's name does not serve")]
+    #[error("the model's name does not serve")]
     Name(#[from] SettingsError),
 }
 
@@ -116,6 +118,16 @@ pub enum EncodeError {
     Thread { source: io::Error },
     #[error("the encoder failed on the batch this text was in: {reason}")]
     Batch { reason: String },
+    #[error("text {index} has {tokens} tokens where {longest} fit")]
+    TooLong {
+        index: usize,
+        tokens: usize,
+        longest: usize,
+    },
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    #[error("the embedder ends while the server is away")]
+    Draining,
     #[error("the encoder has stopped")]
     Stopped,
 }

@@ -1,11 +1,12 @@
 //! The embedder: chunks and questions to vectors.
 //!
 //! A model folder is made by [`import::import_model`], opened as a [`model::Model`], and run by an
-//! [`encoder::Encoder`]. A [`batch::Scheduler`] feeds an encoder with texts of many callers:
-//! [`stage::EmbedStage`] has one for chunks, [`responder::Questions`] one for questions.
+//! [`encoder::Encoder`] under a [`batch::Scheduler`]; a model may also be a server's. Either is an
+//! [`engine::Engine`], which [`stage::EmbedStage`] and [`responder::Questions`] put on the bus.
 
 pub mod batch;
 pub mod encoder;
+pub mod engine;
 pub mod error;
 pub mod import;
 pub mod model;
@@ -18,61 +19,50 @@ use std::sync::Arc;
 
 use shared::bus::ConsumeOptions;
 use shared::service::Service;
+use shared::settings::{Model, Network, load};
 
-use self::batch::{Scheduler, SchedulerOptions};
-use self::encoder::{OnnxEncoder, Runtime, SessionOptions};
-use self::model::Model;
+use self::engine::{Engine, Local, Remote, Waits};
 use self::responder::Questions;
 use self::stage::EmbedStage;
 
 pub use self::settings::Settings;
 
-/// Nice value of bulk work.
-const BULK_NICE: i32 = 10;
-
 /// Embeds chunks and questions from the bus until the service drains.
 ///
 /// # Errors
-/// When the model or ONNX Runtime cannot be loaded, or the work loop ends by itself.
+/// When the model or ONNX Runtime cannot be loaded, the model's server may not be asked, or the
+/// work loop ends by itself. A server that does not answer is waited for.
 pub async fn run(service: Service, settings: Settings) -> anyhow::Result<()> {
-    let named: shared::settings::Model = shared::settings::load("model")?;
-    let (chunks, questions) = {
+    let named: Model = load("model")?;
+    let engine: Arc<dyn Engine> = if named.on_server() {
+        let network: Network = load("network")?;
+        let (waits, drain, health) = (Waits::default(), &service.drain, &service.health);
+        Arc::new(Remote::start(&named, &network, waits, drain, health)?)
+    } else {
         let settings = settings.clone();
-        tokio::task::spawn_blocking(move || start(&named, &settings)).await??
+        let start = tokio::task::spawn_blocking(move || Local::start(&named, &settings));
+        Arc::new(start.await??)
     };
-    responder::answer(&service, Arc::new(questions), settings.questions_in_flight).await?;
+    serve(service, &settings, engine).await
+}
+
+/// As [`run`], with an engine that is there already.
+///
+/// # Errors
+/// When the bus refuses, or the work loop ends by itself.
+pub async fn serve(
+    service: Service,
+    settings: &Settings,
+    engine: Arc<dyn Engine>,
+) -> anyhow::Result<()> {
+    let questions = Arc::new(Questions::new(Arc::clone(&engine)));
+    responder::answer(&service, questions, settings.questions_in_flight).await?;
     let options = ConsumeOptions {
         in_flight: settings.batches_in_flight,
     };
+    let stage = Arc::new(EmbedStage::new(engine));
     let work = service
         .bus
-        .consume(Arc::new(chunks), options, &service.drain, &service.health);
+        .consume(stage, options, &service.drain, &service.health);
     service.run_until_drained(vec![work]).await
-}
-
-/// Loads the model twice, for chunks and for questions, and warms both.
-fn start(
-    named: &shared::settings::Model,
-    settings: &Settings,
-) -> anyhow::Result<(EmbedStage, Questions)> {
-    let runtime = Runtime::load(&settings::runtime_library())?;
-    let model = Arc::new(Model::open(&named.folder(), named.precision)?);
-    let start = |name, nice, texts| {
-        let (runtime, model) = (runtime.clone(), Arc::clone(&model));
-        let options = SchedulerOptions {
-            name,
-            nice,
-            batch_time: settings.batch_time(),
-            texts,
-        };
-        let session = SessionOptions {
-            threads: settings.threads(),
-        };
-        Scheduler::start(options, move || OnnxEncoder::open(&runtime, model, session))
-    };
-    let chunks = settings.batches_in_flight * shared::contract::ChunksMade::MAX_CHUNKS;
-    let chunks = Arc::new(start("embed-chunks", BULK_NICE, chunks)?);
-    let questions = start("embed-questions", 0, settings.questions_in_flight)?;
-    let questions = Questions::new(Arc::clone(&model), questions);
-    Ok((EmbedStage::new(model, chunks), questions))
 }

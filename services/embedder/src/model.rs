@@ -140,6 +140,7 @@ impl Model {
         let id = settings::Model {
             name: card.name.clone(),
             precision,
+            ..settings::Model::default()
         }
         .id()?;
         if !card.has(precision) {

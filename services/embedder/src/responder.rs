@@ -7,8 +7,8 @@ use shared::contract::subject::call;
 use shared::contract::{EmbedQuery, ErrorBody, ErrorCode, QueryVector, Vector};
 use shared::service::Service;
 
-use crate::batch::Scheduler;
-use crate::model::Model;
+use crate::engine::Engine;
+use crate::error::EncodeError;
 
 /// All embedders answer in turn.
 const QUEUE: &str = "embedder";
@@ -16,20 +16,19 @@ const LONGEST_QUESTION_BYTES: usize = 8 * 1024;
 
 /// Embeds questions.
 pub struct Questions {
-    model: Arc<Model>,
-    encoder: Scheduler,
+    engine: Arc<dyn Engine>,
 }
 
 impl Questions {
-    /// Questions to `model`, on an encoder of their own.
-    pub fn new(model: Arc<Model>, encoder: Scheduler) -> Self {
-        Self { model, encoder }
+    /// Questions to `engine`.
+    pub fn new(engine: Arc<dyn Engine>) -> Self {
+        Self { engine }
     }
 
     /// The question's vector, of unit length, under the model's query prompt.
     ///
     /// # Errors
-    /// When the question is too long or the encoder fails.
+    /// When the question is too long, the engine fails or its server is away.
     pub async fn embed(&self, query: EmbedQuery) -> Result<QueryVector, ErrorBody> {
         if query.text.len() > LONGEST_QUESTION_BYTES {
             return Err(ErrorBody::new(
@@ -38,16 +37,10 @@ impl Questions {
                 format!("ask in at most {LONGEST_QUESTION_BYTES} bytes"),
             ));
         }
-        let model = Arc::clone(&self.model);
-        let ids = tokio::task::spawn_blocking(move || model.tokens.question(&query.text));
-        let ids = ids.await.map_err(internal)?.map_err(internal)?;
-        let mut vectors = self.encoder.encode(vec![ids]).await.map_err(internal)?;
-        let vector = vectors
-            .pop()
-            .ok_or_else(|| internal("no vector was made"))?;
+        let vector = self.engine.embed_question(query.text).await;
         Ok(QueryVector {
-            model: self.model.id.clone(),
-            vector: Vector(vector),
+            model: self.engine.made_for().model.clone(),
+            vector: Vector(vector.map_err(failure)?),
         })
     }
 }
@@ -61,10 +54,10 @@ pub async fn answer(
     questions: Arc<Questions>,
     limit: usize,
 ) -> Result<(), BusError> {
-    let description = questions.encoder.description().clone();
+    let engine = Arc::clone(&questions.engine);
     let describe = move |(): ()| {
-        let description = description.clone();
-        async move { Ok::<_, ErrorBody>(description) }
+        let description = engine.describe().map_err(failure);
+        async move { description }
     };
     let embed = move |query: EmbedQuery| {
         let questions = Arc::clone(&questions);
@@ -79,10 +72,13 @@ pub async fn answer(
     Ok(())
 }
 
-fn internal(error: impl std::fmt::Display) -> ErrorBody {
-    ErrorBody::new(
-        ErrorCode::Internal,
-        format!("the question was not embedded: {error}"),
-        "ask again; if it stays so, look at the embedder's log",
-    )
+fn failure(error: EncodeError) -> ErrorBody {
+    match error {
+        EncodeError::Server(error) => error.into(),
+        other => ErrorBody::new(
+            ErrorCode::Internal,
+            format!("the question was not embedded: {other}"),
+            "ask again; if it stays so, look at the embedder's log",
+        ),
+    }
 }

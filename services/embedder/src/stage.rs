@@ -1,48 +1,48 @@
 //! The embed stage: a batch of chunks gets its vectors.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use shared::bus::{Failure, Handler, Outgoing};
 use shared::contract::subject::Stage;
-use shared::contract::{ChunksEmbedded, ChunksMade, ErrorBody, ErrorCode, Vector, Work};
+use shared::contract::{Chunk, ChunksEmbedded, ChunksMade, ErrorBody, ErrorCode, Vector, Work};
 
-use crate::batch::Scheduler;
+use crate::engine::Engine;
 use crate::error::EncodeError;
-use crate::model::Model;
-use crate::tokens::TokenIds;
 
 const REMEDY: &str = "set `model` alike for chunker, embedder and indexer and restart them; \
                       the documents are then chunked and embedded again";
 
 /// Handles [`ChunksMade`].
 pub struct EmbedStage {
-    model: Arc<Model>,
-    chunks: Arc<Scheduler>,
+    engine: Arc<dyn Engine>,
 }
 
 impl EmbedStage {
-    /// A stage that embeds with `model` on the encoder of `chunks`.
-    pub fn new(model: Arc<Model>, chunks: Arc<Scheduler>) -> Self {
-        Self { model, chunks }
+    /// A stage that embeds with `engine`.
+    pub fn new(engine: Arc<dyn Engine>) -> Self {
+        Self { engine }
     }
 
     /// The batch with a vector of unit length for each chunk.
     ///
     /// # Errors
-    /// A rejection when the chunks were made for another model, else what the encoder fails with.
+    /// A rejection when the chunks were made for another model or cannot be embedded, else what
+    /// the engine fails with.
     pub async fn embed(&self, made: ChunksMade) -> Result<ChunksEmbedded, Failure> {
         self.check(&made)?;
-        let model = Arc::clone(&self.model);
-        let tokens =
-            tokio::task::spawn_blocking(move || tokens(&model, &made).map(|ids| (ids, made)));
-        let (ids, made) = tokens.await.map_err(Failure::retry)??;
-        let vectors = self.chunks.encode(ids).await.map_err(failure)?;
+        let texts = made.chunks.iter().map(Chunk::embed_input).collect();
+        let failed = |error| failure(error, &made.chunks);
+        let document = &made.work.document_id;
+        let vectors = self.engine.embed_chunks(document, texts).await;
+        let vectors = vectors.map_err(failed)?;
+        let dimension = self.engine.describe().map_err(failed)?.dimension;
         Ok(ChunksEmbedded {
             work: made.work,
             batch: made.batch,
             total_chunks: made.total_chunks,
-            dimension: self.chunks.description().dimension,
+            dimension,
             chunks: made.chunks,
             vectors: vectors.into_iter().map(Vector).collect(),
         })
@@ -50,7 +50,7 @@ impl EmbedStage {
 
     /// Vectors of chunks that another tokenizer counted would silently lack the end of their text.
     fn check(&self, made: &ChunksMade) -> Result<(), Failure> {
-        let ours = self.chunks.description();
+        let ours = self.engine.made_for();
         let wrong = |what: &str, theirs: &str, ours: &str| {
             let message =
                 format!("the chunks are for {what} `{theirs}`, the embedder's is `{ours}`");
@@ -77,39 +77,33 @@ impl EmbedStage {
     }
 }
 
-/// The token ids of all chunks.
-fn tokens(model: &Model, made: &ChunksMade) -> Result<Vec<TokenIds>, Failure> {
-    let longest = model.tokens.longest();
-    let ids = made.chunks.iter().map(|chunk| {
-        let ids = model
-            .tokens
-            .document(&chunk.embed_input())
-            .map_err(failure)?;
-        if ids.len() <= longest {
-            return Ok(ids);
-        }
-        let message = format!(
-            "chunk {} has {} tokens where {longest} fit",
-            chunk.index,
-            ids.len()
-        );
-        let remedy = "the chunker must count with the model's tokenizer, special tokens included";
-        Err(Failure::reject(
-            ErrorCode::PipelineMismatch,
-            message,
-            remedy,
-        ))
-    });
-    ids.collect()
-}
-
-fn failure(error: EncodeError) -> Failure {
+fn failure(error: EncodeError, chunks: &[Chunk]) -> Failure {
     match error {
         EncodeError::Stopped => Failure::Stop(ErrorBody::new(
             ErrorCode::Internal,
             error.to_string(),
             "the embedder is started again",
         )),
+        EncodeError::TooLong {
+            index,
+            tokens,
+            longest,
+        } => {
+            let chunk = chunks.get(index).map(|chunk| chunk.index);
+            Failure::reject(
+                ErrorCode::PipelineMismatch,
+                format!(
+                    "chunk {} has {tokens} tokens where {longest} fit",
+                    chunk.unwrap_or_default()
+                ),
+                "the chunker must count with the model's tokenizer, special tokens included",
+            )
+        }
+        EncodeError::Server(error) if error.blames_a_text() => Failure::Reject(error.into()),
+        EncodeError::Server(error) => Failure::Retry {
+            after: Duration::from_secs(1),
+            error: error.into(),
+        },
         other => Failure::retry(other),
     }
 }

@@ -31,12 +31,15 @@ async function send(method, path, body, signal) {
     throw unreachable();
   }
   if (response.ok) return response;
+  // Where a token is needed and none is held, the page asks for it.
+  if (response.status === 401 && path !== "/login") window.dispatchEvent(new Event("ibid:locked"));
   throw new ApiError(await response.json().catch(() => null), response.status);
 }
 
 /** Sends a request and gives back the decoded answer. */
 export async function call(method, path, body, signal) {
-  return (await send(method, path, body, signal)).json();
+  const response = await send(method, path, body, signal);
+  return response.status === 204 ? null : response.json();
 }
 
 /** Sends a request and gives back the events of its answer, decoded, as they come. */

@@ -19,7 +19,7 @@ const STATES = {
   failed: ["failed", "failed"],
 };
 
-const FORMATS = { pdf: "PDF", markdown: "Markdown", text: "plain text" };
+const FORMATS = { pdf: "PDF", markdown: "Markdown", text: "plain text", html: "HTML", csv: "table", docx: "Word" };
 
 /** Rows on show: id → { element, seen }, where `seen` is the view it was drawn from, as JSON. */
 const rows = new Map();

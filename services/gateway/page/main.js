@@ -3,7 +3,10 @@
 import { offerCollections, startAsking } from "./ask.js";
 import { byId, make, withCode } from "./dom.js";
 import { refresh, startLibrary } from "./library.js";
+import { logInFromAddress, startLogin } from "./login.js";
+import { startModels } from "./models.js";
 import { startPicking } from "./pick.js";
+import { startReading } from "./reader.js";
 import { inWork, refreshStatus } from "./status.js";
 import { startUploads } from "./uploads.js";
 
@@ -51,7 +54,11 @@ const add = startUploads(() => {
   soon = setTimeout(tick, 300);
 });
 
+startLogin();
+await logInFromAddress();
+startModels();
 startAsking();
+startReading();
 startLibrary(notice);
 startPicking((picked) => {
   if (picked.length === 0) return notice("There was no file to add.");

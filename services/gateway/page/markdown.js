@@ -3,12 +3,31 @@
 
 import { make } from "./dom.js";
 
-const INLINE = /(`[^`\n]+`)|(\*\*[^*\n]+\*\*)|(\*[^*\s][^*\n]*\*)|(\[\d{1,3}\])/g;
+const INLINE = /(`[^`\n]+`)|(\*\*[^*\n]+\*\*)|(\*[^*\s][^*\n]*\*)|(\uE000\d{1,3}\uE001)/g;
 
-/** `**1** [name, p.4 — A > B]`: the line below a quotation that says whence it comes. */
-const ATTRIBUTION = /^\*\*(\d{1,3})\*\* \[(.*)\]\s*$/;
+/** A line with a citation alone: below a quotation, whence it comes. */
+const ATTRIBUTION = /^\uE000(\d{1,3})\uE001\s*$/;
 
-/** Elements for `text`. `cite(number)` gives the element of a citation mark, or nothing. */
+/**
+ * `text` with each citation, such as `[handbook.pdf, p.4]`, in place of its number between two
+ * private characters. Names may hold anything, so this comes before all other marks. Two sources
+ * of one page share a citation, and the first stands for both.
+ */
+export function mark(text, sources) {
+  let marked = text.replace(/[\uE000\uE001]/g, "");
+  const seen = new Set();
+  for (const { number, citation } of sources) {
+    if (seen.has(citation)) continue;
+    seen.add(citation);
+    marked = marked.replaceAll(citation, `\uE000${number}\uE001`);
+  }
+  return marked;
+}
+
+/**
+ * Elements for `text`. `cite(number, alone)` gives the element of a citation mark, or nothing;
+ * `alone` where it has a line of its own.
+ */
 export function render(text, cite) {
   const blocks = [];
   const lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -24,8 +43,8 @@ function readBlock(lines, at, cite) {
   const line = lines[at];
   if (!line.trim()) return [null, at + 1];
   const attribution = line.match(ATTRIBUTION);
-  const source = attribution && cite(Number(attribution[1]));
-  if (source) return [make("p", { className: "attribution" }, source, attribution[2]), at + 1];
+  const source = attribution && cite(Number(attribution[1]), true);
+  if (source) return [make("p", { className: "attribution" }, source), at + 1];
   const fence = line.match(/^\s{0,3}(```+|~~~+)/);
   if (fence) return readFence(lines, at, fence[1]);
   if (/^\s{0,3}>/.test(line)) {
@@ -89,12 +108,12 @@ function inline(text, cite) {
   const nodes = [];
   let last = 0;
   for (const match of text.matchAll(INLINE)) {
-    const [whole, code, strong, emphasis, mark] = match;
+    const [whole, code, strong, emphasis, citation] = match;
     const node =
       (code && make("code", {}, code.slice(1, -1))) ||
       (strong && make("strong", {}, strong.slice(2, -2))) ||
       (emphasis && make("em", {}, emphasis.slice(1, -1))) ||
-      (mark && cite(Number(mark.slice(1, -1))));
+      (citation && cite(Number(citation.slice(1, -1)), false));
     if (!node) continue;
     nodes.push(text.slice(last, match.index), node);
     last = match.index + whole.length;

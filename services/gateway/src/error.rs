@@ -1,27 +1,51 @@
 //! What can go wrong: at the start, and with a request.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use aide::OperationOutput;
+use aide::generate::GenContext;
+use aide::openapi::{Operation, Response as ApiResponse, StatusCode as OpenApiStatus};
+use axum::Json;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use shared::blobs::BlobError;
 use shared::contract::{ErrorBody, ErrorCode};
 
 use crate::http_status::Code;
+use crate::report::ErrorReply;
 
 /// Why the gateway does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// An address that others can reach.
+    /// A token that could be guessed.
     #[error(
-        "`gateway.address` is `{address}`, which other machines can reach, and there is no login; \
-         set it to `127.0.0.1`"
+        "the token of {origin} could be guessed; give it at least {least} characters, none of them \
+         a space, or leave it out"
     )]
-    NotLoopback {
-        /// As set.
-        address: IpAddr,
+    WeakToken {
+        /// The setting or file it stands in.
+        origin: String,
+        /// Characters it needs.
+        least: usize,
+    },
+    /// The token file cannot be made or read.
+    #[error("cannot use `{}`; check that the data folder can be written", .path.display())]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The token file can be read by others.
+    #[error("others can read `{0}` (mode {mode:o}); run: chmod 600 {0}", .path.display())]
+    TokenFileOpen {
+        /// The file.
+        path: PathBuf,
+        /// Its rights.
+        mode: u32,
     },
     /// The port cannot be listened on.
     #[error(
@@ -126,10 +150,32 @@ impl From<ErrorBody> for ApiError {
 impl From<BlobError> for ApiError {
     fn from(error: BlobError) -> Self {
         Self::internal(
-            "the original could not be stored",
-            "check that the disk of the data folder has space, then add the document again",
+            "the data folder could not be read or written",
+            "check the space and the rights on its disk, then try again",
             &error,
         )
+    }
+}
+
+impl OperationOutput for ApiError {
+    type Inner = ErrorReply;
+
+    fn operation_response(ctx: &mut GenContext, operation: &mut Operation) -> Option<ApiResponse> {
+        let mut response = Json::<ErrorReply>::operation_response(ctx, operation)?;
+        "An error. With 429 and 503 the header `Retry-After` says how many seconds to wait."
+            .clone_into(&mut response.description);
+        Some(response)
+    }
+
+    fn inferred_responses(
+        ctx: &mut GenContext,
+        operation: &mut Operation,
+    ) -> Vec<(Option<OpenApiStatus>, ApiResponse)> {
+        let response = Self::operation_response(ctx, operation);
+        response
+            .map(|response| (None, response))
+            .into_iter()
+            .collect()
     }
 }
 
@@ -140,6 +186,11 @@ impl IntoResponse for ApiError {
             response
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.code == Code::Unauthorized {
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(self);
         response

@@ -1,8 +1,9 @@
-//! Who may ask. The gateway has no login: what protects the documents is that only this machine's
-//! own page and programs are answered.
+//! Where a request may come from. What protects the documents of a gateway without a token is
+//! that only this machine's own page and programs are answered.
 //!
 //! - `Host` must be this server by a loopback name and its own port. A site that points its own
-//!   name at 127.0.0.1 (DNS rebinding) is thereby refused, as its name stands in `Host`.
+//!   name at 127.0.0.1 (DNS rebinding) is thereby refused, as its name stands in `Host`. Where a
+//!   token protects ([`crate::door`]) the server may go by any name: such a site has no token.
 //! - `Origin`, when present, must be this server, and `Sec-Fetch-Site`, when present, must be
 //!   `same-origin` or `none`: a page of another site or port can then neither change nor ask for
 //!   anything. There is no CORS, so it could not read an answer either.
@@ -22,12 +23,13 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
     port: u16,
+    any_name: bool,
 }
 
 impl Guard {
-    /// For a server on `port`.
-    pub fn new(port: u16) -> Self {
-        Self { port }
+    /// For a server on `port`; by any name, when a token protects it.
+    pub fn new(port: u16, any_name: bool) -> Self {
+        Self { port, any_name }
     }
 
     /// Checks a request by its method, path and headers.
@@ -35,59 +37,66 @@ impl Guard {
     /// # Errors
     /// [`Code::ForeignHost`] or [`Code::ForeignOrigin`].
     pub fn check(self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiError> {
-        self.check_host(headers)?;
+        let host = self.host(headers)?;
         // Following a link to the page from elsewhere is fine; asking the API from there is not.
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         if is_read && !path.starts_with("/api/") {
             return Ok(());
         }
-        self.check_origin(headers)
+        self.check_origin(host, headers)
     }
 
-    fn check_host(self, headers: &HeaderMap) -> Result<(), ApiError> {
+    /// The name this server was asked by.
+    fn host(self, headers: &HeaderMap) -> Result<&str, ApiError> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
-            (Some(host), None) => host.to_str().unwrap_or("(not text)"),
-            _ => "(none)",
+            (Some(host), None) => host.to_str().unwrap_or_default(),
+            _ => "",
         };
-        if self.is_own(host) {
-            return Ok(());
+        if self.is_own(host) || (self.any_name && !host.is_empty()) {
+            return Ok(host);
         }
+        let shown = if host.is_empty() { "(none)" } else { host };
         Err(ApiError::new(
             Code::ForeignHost,
-            format!("`{host}` is not this server"),
+            format!("`{}` is not this server", shown.escape_debug()),
             format!("open `http://127.0.0.1:{}`", self.port),
         ))
     }
 
-    fn check_origin(self, headers: &HeaderMap) -> Result<(), ApiError> {
+    fn check_origin(self, host: &str, headers: &HeaderMap) -> Result<(), ApiError> {
         for origin in headers.get_all(header::ORIGIN) {
             let own = origin
                 .to_str()
                 .ok()
-                .and_then(|origin| origin.strip_prefix("http://"))
-                .is_some_and(|host| self.is_own(host));
+                .and_then(|origin| self.strip_scheme(origin))
+                .is_some_and(|from| self.is_own_origin(from, host));
             if !own {
-                return Err(self.foreign_origin());
+                return Err(foreign_origin());
             }
         }
         for site in headers.get_all("sec-fetch-site") {
             if site != "same-origin" && site != "none" {
-                return Err(self.foreign_origin());
+                return Err(foreign_origin());
             }
         }
         Ok(())
     }
 
-    fn foreign_origin(self) -> ApiError {
-        ApiError::new(
-            Code::ForeignOrigin,
-            "the request comes from another site's page",
-            format!(
-                "use the page at `http://127.0.0.1:{}`, or a program",
-                self.port
-            ),
-        )
+    /// A proxy in front may speak TLS; on this machine nothing does.
+    fn strip_scheme(self, origin: &str) -> Option<&str> {
+        origin.strip_prefix("http://").or_else(|| {
+            let secure = origin.strip_prefix("https://");
+            secure.filter(|_| self.any_name)
+        })
+    }
+
+    fn is_own_origin(self, from: &str, host: &str) -> bool {
+        if self.any_name {
+            from.eq_ignore_ascii_case(host)
+        } else {
+            self.is_own(from)
+        }
     }
 
     /// Whether `host`, with its port, is this server. Port 80 is left out by browsers.
@@ -98,6 +107,14 @@ impl Guard {
         };
         port == Some(self.port) && NAMES.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
+}
+
+fn foreign_origin() -> ApiError {
+    ApiError::new(
+        Code::ForeignOrigin,
+        "the request comes from another site's page",
+        "use this server's own page, or a program",
+    )
 }
 
 /// The layer that checks every request.
@@ -121,7 +138,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
         }
-        let got = Guard::new(4277).check(&method.parse().unwrap(), path, &map);
+        let got = Guard::new(4277, false).check(&method.parse().unwrap(), path, &map);
         assert_eq!(
             got.err().map(|error| error.code),
             expect,
@@ -192,11 +209,35 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_token_lets_the_server_have_any_name_but_one() {
+        #[track_caller]
+        fn check(headers: &[(&'static str, &str)], expect: Option<Code>) {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.append(*name, value.parse().unwrap());
+            }
+            let got = Guard::new(4277, true).check(&Method::POST, "/api/v1/ask", &map);
+            assert_eq!(got.err().map(|error| error.code), expect, "{headers:?}");
+        }
+        let host = ("host", "box.example:8080");
+        let foreign = Some(Code::ForeignOrigin);
+        check(&[host], None);
+        check(&[host, ("origin", "http://box.example:8080")], None);
+        check(&[host, ("origin", "https://Box.Example:8080")], None);
+        check(&[host, ("origin", "http://box.example")], foreign);
+        check(&[host, ("origin", "http://127.0.0.1:4277")], foreign);
+        check(&[host, ("origin", "null")], foreign);
+        check(&[host, ("sec-fetch-site", "cross-site")], foreign);
+        check(&[], Some(Code::ForeignHost));
+        check(&[host, ("host", "other")], Some(Code::ForeignHost));
+    }
+
     proptest! {
         #[test]
         fn no_other_name_is_ever_this_server(name in "[a-z0-9.:@\\[\\]-]{0,30}") {
             let host = format!("{name}:4277");
-            prop_assert_eq!(Guard::new(4277).is_own(&host), NAMES.contains(&name.as_str()));
+            prop_assert_eq!(Guard::new(4277, false).is_own(&host), NAMES.contains(&name.as_str()));
         }
     }
 }

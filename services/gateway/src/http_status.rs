@@ -1,6 +1,9 @@
 //! The HTTP status of every error code, in one place.
 
+use std::borrow::Cow;
+
 use axum::http::StatusCode;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use shared::contract::ErrorCode;
 
@@ -19,6 +22,12 @@ pub enum Code {
     WrongMethod,
     /// The body is not JSON by its content type.
     WrongMediaType,
+    /// Neither the token nor a session of its holder.
+    Unauthorized,
+    /// The body came too slowly.
+    TooSlow,
+    /// No such bytes in the file.
+    NoSuchRange,
 }
 
 impl From<ErrorCode> for Code {
@@ -36,11 +45,56 @@ impl Serialize for Code {
             Self::NoSuchRoute => serializer.serialize_str("no_such_route"),
             Self::WrongMethod => serializer.serialize_str("wrong_method"),
             Self::WrongMediaType => serializer.serialize_str("wrong_media_type"),
+            Self::Unauthorized => serializer.serialize_str("unauthorized"),
+            Self::TooSlow => serializer.serialize_str("too_slow"),
+            Self::NoSuchRange => serializer.serialize_str("no_such_range"),
         }
     }
 }
 
+impl JsonSchema for Code {
+    fn schema_name() -> Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Why a request failed, for programs.",
+            "type": "string",
+            "enum": Self::ALL,
+        })
+    }
+}
+
 impl Code {
+    /// All of them.
+    pub const ALL: [Self; 24] = [
+        Self::Contract(ErrorCode::BadRequest),
+        Self::Contract(ErrorCode::NotFound),
+        Self::Contract(ErrorCode::UnsupportedFormat),
+        Self::Contract(ErrorCode::NoText),
+        Self::Contract(ErrorCode::Damaged),
+        Self::Contract(ErrorCode::PasswordNeeded),
+        Self::Contract(ErrorCode::OverLimit),
+        Self::Contract(ErrorCode::TooLarge),
+        Self::Contract(ErrorCode::PipelineMismatch),
+        Self::Contract(ErrorCode::BadMessage),
+        Self::Contract(ErrorCode::TooManyAttempts),
+        Self::Contract(ErrorCode::Unavailable),
+        Self::Contract(ErrorCode::Busy),
+        Self::Contract(ErrorCode::Deadline),
+        Self::Contract(ErrorCode::Internal),
+        Self::Contract(ErrorCode::Unknown),
+        Self::ForeignHost,
+        Self::ForeignOrigin,
+        Self::NoSuchRoute,
+        Self::WrongMethod,
+        Self::WrongMediaType,
+        Self::Unauthorized,
+        Self::TooSlow,
+        Self::NoSuchRange,
+    ];
+
     /// The status of a response with this code.
     pub fn status(self) -> StatusCode {
         match self {
@@ -50,6 +104,9 @@ impl Code {
             Self::NoSuchRoute => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::WrongMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::NoSuchRange => StatusCode::RANGE_NOT_SATISFIABLE,
         }
     }
 
@@ -91,41 +148,38 @@ fn of_contract(code: ErrorCode) -> StatusCode {
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(code: impl Into<Code>, status: u16, name: &str, retry_after: Option<u32>) {
-        let code = code.into();
-        assert_eq!(code.status().as_u16(), status, "{name}");
-        assert_eq!(serde_json::to_value(code).unwrap(), name);
-        assert_eq!(code.retry_after(), retry_after, "{name}");
-    }
-
     #[test]
     fn every_code_has_its_status_and_name() {
-        check(ErrorCode::BadRequest, 400, "bad_request", None);
-        check(ErrorCode::NotFound, 404, "not_found", None);
-        check(
-            ErrorCode::UnsupportedFormat,
-            415,
-            "unsupported_format",
-            None,
-        );
-        check(ErrorCode::NoText, 422, "no_text", None);
-        check(ErrorCode::Damaged, 422, "damaged", None);
-        check(ErrorCode::PasswordNeeded, 422, "password_needed", None);
-        check(ErrorCode::OverLimit, 422, "over_limit", None);
-        check(ErrorCode::TooLarge, 413, "too_large", None);
-        check(ErrorCode::PipelineMismatch, 409, "pipeline_mismatch", None);
-        check(ErrorCode::TooManyAttempts, 409, "too_many_attempts", None);
-        check(ErrorCode::BadMessage, 502, "bad_message", None);
-        check(ErrorCode::Unavailable, 503, "unavailable", Some(2));
-        check(ErrorCode::Busy, 429, "busy", Some(1));
-        check(ErrorCode::Deadline, 504, "deadline", None);
-        check(ErrorCode::Internal, 500, "internal", None);
-        check(ErrorCode::Unknown, 500, "unknown", None);
-        check(Code::ForeignHost, 421, "foreign_host", None);
-        check(Code::ForeignOrigin, 403, "foreign_origin", None);
-        check(Code::NoSuchRoute, 404, "no_such_route", None);
-        check(Code::WrongMethod, 405, "wrong_method", None);
-        check(Code::WrongMediaType, 415, "wrong_media_type", None);
+        let expect = [
+            (400, "bad_request", None),
+            (404, "not_found", None),
+            (415, "unsupported_format", None),
+            (422, "no_text", None),
+            (422, "damaged", None),
+            (422, "password_needed", None),
+            (422, "over_limit", None),
+            (413, "too_large", None),
+            (409, "pipeline_mismatch", None),
+            (502, "bad_message", None),
+            (409, "too_many_attempts", None),
+            (503, "unavailable", Some(2)),
+            (429, "busy", Some(1)),
+            (504, "deadline", None),
+            (500, "internal", None),
+            (500, "unknown", None),
+            (421, "foreign_host", None),
+            (403, "foreign_origin", None),
+            (404, "no_such_route", None),
+            (405, "wrong_method", None),
+            (415, "wrong_media_type", None),
+            (401, "unauthorized", None),
+            (408, "too_slow", None),
+            (416, "no_such_range", None),
+        ];
+        for (code, (status, name, retry_after)) in Code::ALL.into_iter().zip(expect) {
+            assert_eq!(code.status().as_u16(), status, "{name}");
+            assert_eq!(serde_json::to_value(code).unwrap(), name);
+            assert_eq!(code.retry_after(), retry_after, "{name}");
+        }
     }
 }

@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::error::ApiError;
+use crate::http_status::Code;
 
 /// Pieces between connection and disk; hyper's pieces have at most some 400 KiB.
 const PIECES: usize = 16;
@@ -166,7 +167,7 @@ pub async fn in_time<T>(
         Ok(Ok(part)) => Ok(part),
         Ok(Err(error)) => Err(refuse(&error)),
         Err(_elapsed) => Err(ApiError::new(
-            ErrorCode::Deadline,
+            Code::TooSlow,
             format!("the upload paused for more than {} s", pause.as_secs()),
             "send the file again",
         )),

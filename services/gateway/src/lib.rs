@@ -1,24 +1,37 @@
-//! The gateway: the web page and the HTTP API, on loopback only.
+//! The gateway: the web page and the HTTP API, for this machine, or for whoever has the token.
 //!
 //! It owns no state. Bytes of an upload go to the blob store; everything else is a question to
 //! another service over the bus. Every request passes, in this order: the trace and the rendering
-//! of errors ([`report`]), the checks of host and origin ([`guard`]), the limit of requests in hand
-//! ([`limit`]), its route ([`routes`]).
+//! of errors ([`report`]), the checks of host and origin ([`guard`]), the check of the token
+//! ([`door`]), the limit of requests in hand ([`limit`]), its deadline ([`within`]), its route
+//! ([`routes`]).
 
 pub mod app;
+pub mod asked;
+pub mod disposition;
+pub mod document_pages;
+pub mod door;
 pub mod error;
 pub mod extract;
 pub mod guard;
 pub mod http_status;
 pub mod intake;
 pub mod limit;
+pub mod live;
+pub mod openapi;
 pub mod page;
 pub mod port_file;
+pub mod range;
 pub mod report;
 mod routes;
+pub mod secret;
 pub mod server;
 pub mod settings;
 pub mod source_path;
+mod sse;
+pub mod token;
+pub mod watch;
+pub mod within;
 
 use shared::service::Service;
 

@@ -20,7 +20,7 @@ pub const INDEX: Asset = Asset {
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 11] = [
+const ASSETS: [Asset; 16] = [
     Asset {
         name: "style.css",
         media_type: "text/css; charset=utf-8",
@@ -55,6 +55,31 @@ const ASSETS: [Asset; 11] = [
         name: "library.js",
         media_type: SCRIPT,
         text: include_str!("../page/library.js"),
+    },
+    Asset {
+        name: "login.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/login.js"),
+    },
+    Asset {
+        name: "models.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/models.js"),
+    },
+    Asset {
+        name: "reader.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/reader.js"),
+    },
+    Asset {
+        name: "sources.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/sources.js"),
+    },
+    Asset {
+        name: "turn.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/turn.js"),
     },
     Asset {
         name: "markdown.js",

@@ -1,20 +1,19 @@
 //! The outermost layer: gives every request its trace, every response its security headers, and
 //! every error its body.
 
-use std::time::Instant;
-
 use axum::Json;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use opentelemetry::trace::{TraceContextExt as _, TraceId};
+use schemars::JsonSchema;
 use serde::Serialize;
-use tracing::{Instrument as _, Span, debug, field, info_span, warn};
-use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use shared::telemetry;
+use tracing::{Instrument as _, field, info_span, warn};
 
 use crate::error::ApiError;
 use crate::http_status::Code;
+use crate::watch::Watch;
 
 /// The page loads nothing from elsewhere, is shown in no frame, and tells no one where it led.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -36,13 +35,20 @@ const HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
+/// Names the trace of a request in its answer.
+const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
+
 /// The body of every error.
-#[derive(Debug, Serialize)]
-struct ErrorReply<'a> {
-    code: Code,
-    message: &'a str,
-    remedy: &'a str,
-    trace_id: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorReply {
+    /// For programs.
+    pub code: Code,
+    /// What went wrong, for people.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// The request's trace, 32 hex digits, as in the log.
+    pub trace_id: String,
 }
 
 /// Runs a request in a span of its own. The path is logged as its pattern: a question or a name
@@ -59,25 +65,32 @@ pub async fn report(request: Request, next: Next) -> Response {
         otel.name = %route,
         http.method = %method,
         http.route = %route,
+        http.status = field::Empty,
         trace.id = field::Empty
     );
-    let trace_id = trace_id(&span);
+    let parent = request
+        .headers()
+        .get("traceparent")
+        .and_then(|value| value.to_str().ok());
+    telemetry::follow(&span, parent);
+    let trace_id = telemetry::trace_id(&span)
+        .or_else(|| trace_of(parent))
+        .unwrap_or_else(|| uuid::Uuid::now_v7().simple().to_string());
     span.record("trace.id", &trace_id);
-    let started = Instant::now();
+    let watch = Watch::start(&span, method, route);
     let response = next.run(request).instrument(span.clone()).await;
-    let _entered = span.enter();
-    let mut response = render(response, &trace_id);
+    let mut response = span.in_scope(|| render(response, &trace_id));
+    let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        // A route may be stricter.
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
-    debug!(
-        http.status = response.status().as_u16(),
-        duration_ms = started.elapsed().as_secs_f64() * 1000.0,
-        "answered"
-    );
-    response
+    if let Ok(trace_id) = HeaderValue::from_str(&trace_id) {
+        headers.insert(TRACE_ID, trace_id);
+    }
+    watch.over(response)
 }
 
 /// Writes the body of a failed request and logs it once, when the cause is ours.
@@ -94,24 +107,24 @@ fn render(mut response: Response, trace_id: &str) -> Response {
     }
     let body = Json(ErrorReply {
         code: error.code,
-        message: &error.message,
-        remedy: &error.remedy,
-        trace_id,
+        message: error.message,
+        remedy: error.remedy,
+        trace_id: trace_id.to_owned(),
     });
-    let mut rendered = (error.code.status(), body).into_response();
-    if let Some(after) = response.headers_mut().remove(header::RETRY_AFTER) {
-        rendered.headers_mut().insert(header::RETRY_AFTER, after);
+    let mut headers = std::mem::take(response.headers_mut());
+    for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE] {
+        headers.remove(name);
     }
+    let mut rendered = (error.code.status(), body).into_response();
+    rendered.headers_mut().extend(headers);
     rendered
 }
 
-/// The trace the span belongs to, 32 hex digits; a fresh number when nothing traces.
-fn trace_id(span: &Span) -> String {
-    let context = span.context();
-    let id = context.span().span_context().trace_id();
-    if id == TraceId::INVALID {
-        uuid::Uuid::now_v7().simple().to_string()
-    } else {
-        id.to_string()
-    }
+/// The trace that a `traceparent` header names, for when nothing traces here.
+fn trace_of(parent: Option<&str>) -> Option<String> {
+    let id = parent?.split('-').nth(1)?;
+    let is_id = id.len() == 32
+        && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        && id.bytes().any(|b| b != b'0');
+    is_id.then(|| id.to_owned())
 }

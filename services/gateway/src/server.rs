@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::serve::ListenerExt as _;
+use rustix::net::sockopt::set_tcp_user_timeout;
 use shared::bus::Drained;
 use shared::service::{Drain, HealthBoard, Service};
 use tokio::net::TcpListener;
@@ -13,9 +14,14 @@ use tokio::task::JoinHandle;
 use tracing::{error, info, trace};
 
 use crate::app::{App, router};
+use crate::door::Door;
 use crate::error::StartError;
 use crate::port_file::PortFile;
 use crate::settings::Settings;
+use crate::token::Token;
+
+/// Milliseconds after which a client that takes nothing of its answer is let go; it holds a place.
+const UNREAD_MS: u32 = 60_000;
 
 /// A server that listens and does not answer yet.
 pub struct Server {
@@ -38,14 +44,16 @@ impl Server {
         settings: &Settings,
         data: &Path,
     ) -> Result<Self, StartError> {
-        let wanted = settings.listen_on()?;
+        let wanted = settings.listen_on();
+        let token = Token::of(settings, data)?;
         let listen = |source| StartError::Listen {
             address: wanted,
             source,
         };
         let listener = TcpListener::bind(wanted).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let app = App::new(service, settings)?;
+        let door = Door::new(token, address.port());
+        let app = App::new(service, settings, door)?;
         Ok(Self {
             router: router(app, settings, address.port()),
             port_file: PortFile::write(data, address.port())?,
@@ -74,6 +82,10 @@ impl Server {
         let listener = self.listener.tap_io(|connection| {
             if let Err(error) = connection.set_nodelay(true) {
                 trace!(%error, "no TCP_NODELAY");
+            }
+            // Linux counts a peer that is alive but does not read as well (tcp(7)).
+            if let Err(error) = set_tcp_user_timeout(&*connection, UNREAD_MS) {
+                trace!(%error, "no TCP_USER_TIMEOUT");
             }
         });
         let server = axum::serve(listener, self.router)

@@ -5,16 +5,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::StartError;
+use crate::secret::Secret;
 
 /// Where the gateway listens and what it allows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// A loopback address.
+    /// Where it listens; an address that other machines can reach needs a token.
     pub address: IpAddr,
     /// The port; 0 takes any free one, told in `run/gateway.port` of the data folder.
     pub port: u16,
+    /// What every request must carry, at least 16 characters. Empty for none on a loopback
+    /// address, and elsewhere for the one in `run/gateway.token` of the data folder.
+    pub token: Secret,
     /// Largest file that is taken in, in MiB.
     pub max_upload_mib: u64,
     /// Requests in hand at once; more are refused as busy.
@@ -27,7 +30,10 @@ pub struct Settings {
     pub call_secs: u64,
     /// Seconds they have for what reads or purges whole stores.
     pub slow_call_secs: u64,
-    /// Seconds a streamed answer may pause.
+    /// Seconds a language model has for its first token when it is tried; it may have to be
+    /// loaded.
+    pub try_secs: u64,
+    /// Seconds a streamed answer may pause without a sign of life.
     pub answer_pause_secs: u64,
     /// Seconds that requests in hand have to finish once the drain has begun.
     pub drain_secs: u64,
@@ -38,13 +44,15 @@ impl Default for Settings {
         Self {
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 4277,
+            token: Secret::default(),
             max_upload_mib: 512,
             max_requests: 64,
             max_uploads: 16,
             upload_pause_secs: 30,
             call_secs: 10,
             slow_call_secs: 120,
-            answer_pause_secs: 15,
+            try_secs: 180,
+            answer_pause_secs: 10,
             drain_secs: 10,
         }
     }
@@ -57,26 +65,30 @@ pub struct Deadlines {
     pub call: Duration,
     /// For a call that reads or purges whole stores.
     pub slow_call: Duration,
+    /// For a model's first token.
+    pub try_call: Duration,
     /// Between two events of an answer.
     pub answer_pause: Duration,
     /// Between two pieces of an upload.
     pub upload_pause: Duration,
 }
 
+impl Deadlines {
+    /// For a whole request that asks once: its body, and the call.
+    pub fn ordinary(&self) -> Duration {
+        self.call * 2
+    }
+
+    /// For a whole request that asks for what may take long.
+    pub fn patient(&self) -> Duration {
+        self.call + self.slow_call.max(self.try_call)
+    }
+}
+
 impl Settings {
     /// Where to listen.
-    ///
-    /// # Errors
-    /// An address that is not loopback: there is no login, so whoever reaches the port reads
-    /// every document.
-    pub fn listen_on(&self) -> Result<SocketAddr, StartError> {
-        if self.address.is_loopback() {
-            Ok(SocketAddr::new(self.address, self.port))
-        } else {
-            Err(StartError::NotLoopback {
-                address: self.address,
-            })
-        }
+    pub fn listen_on(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.port)
     }
 
     /// The times to wait; none is under a second.
@@ -85,6 +97,7 @@ impl Settings {
         Deadlines {
             call: secs(self.call_secs),
             slow_call: secs(self.slow_call_secs),
+            try_call: secs(self.try_secs),
             answer_pause: secs(self.answer_pause_secs),
             upload_pause: secs(self.upload_pause_secs),
         }
@@ -93,42 +106,5 @@ impl Settings {
     /// Bytes of the largest file that is taken in.
     pub fn max_upload_bytes(&self) -> u64 {
         self.max_upload_mib.saturating_mul(1024 * 1024)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(address: &str, expect: bool) {
-        let settings = Settings {
-            address: address.parse().unwrap(),
-            ..Settings::default()
-        };
-        assert_eq!(settings.listen_on().is_ok(), expect, "{address}");
-    }
-
-    #[test]
-    fn only_loopback_is_listened_on() {
-        check("127.0.0.1", true);
-        check("127.3.2.1", true);
-        check("::1", true);
-        check("0.0.0.0", false);
-        check("::", false);
-        check("192.168.1.4", false);
-    }
-
-    #[test]
-    fn the_refusal_carries_the_remedy() {
-        let settings = Settings {
-            address: "0.0.0.0".parse().unwrap(),
-            ..Settings::default()
-        };
-        let text = settings.listen_on().unwrap_err().to_string();
-        assert!(
-            text.contains("0.0.0.0") && text.contains("gateway.address"),
-            "{text}"
-        );
     }
 }

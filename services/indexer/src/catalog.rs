@@ -34,7 +34,7 @@ use shared::contract::Pipeline;
 
 pub use check::{CheckedChunk, SourceBlobs, VersionSummary};
 pub use commit::Committed;
-pub use feed::{Handout, InFlight, Progress};
+pub use feed::{Finished, Handout, InFlight, Progress};
 pub use receipt::{PendingPurge, Store};
 pub use remove::{BlobUse, Garbage, Removed};
 pub use stage::Staged;
@@ -118,7 +118,7 @@ impl Catalog {
         self.inner.epoch.load(Ordering::Acquire)
     }
 
-    /// Runs `work` on the blocking pool.
+    /// Runs `work` on the blocking pool, in the caller's span.
     ///
     /// # Errors
     /// Those of `work`.
@@ -127,8 +127,8 @@ impl Catalog {
         T: Send + 'static,
         F: FnOnce(&Self) -> Result<T, CatalogError> + Send + 'static,
     {
-        let catalog = self.clone();
-        tokio::task::spawn_blocking(move || work(&catalog))
+        let (catalog, span) = (self.clone(), tracing::Span::current());
+        tokio::task::spawn_blocking(move || span.in_scope(|| work(&catalog)))
             .await
             .unwrap_or_else(|error| {
                 tracing::error!(%error, "catalog work was cut short");

@@ -8,6 +8,7 @@ mod lease;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,8 +21,9 @@ use shared::contract::{
     DeadLetter, DocumentAdmitted, DocumentId, ErrorBody, ErrorCode, Generation, PageManifest,
 };
 use shared::service::Drain;
+use shared::telemetry;
 use tokio::sync::Notify;
-use tracing::{error, info, warn};
+use tracing::{Instrument as _, error, info, info_span, warn};
 
 use crate::catalog::{Catalog, Handout, InFlight};
 use crate::clock;
@@ -153,11 +155,15 @@ impl<P: Postman> Feeder<P> {
         if documents.is_empty() {
             return Ok(());
         }
-        let messages = self
+        let (messages, traces) = self
             .catalog
-            .run(move |catalog| catalog.hand_out(&documents))
+            .run(move |catalog| {
+                let messages = catalog.hand_out(&documents)?;
+                let traces = catalog.traces(&messages)?;
+                Ok((messages, traces))
+            })
             .await?;
-        self.publish(messages, now).await;
+        self.publish(messages, &traces, now).await;
         Ok(())
     }
 
@@ -226,7 +232,12 @@ impl<P: Postman> Feeder<P> {
             .map(|_| ())
     }
 
-    async fn publish(&self, messages: Vec<DocumentAdmitted>, now: Instant) {
+    async fn publish(
+        &self,
+        messages: Vec<DocumentAdmitted>,
+        traces: &HashMap<DocumentId, String>,
+        now: Instant,
+    ) {
         let mut broken = false;
         for message in messages {
             let (id, generation) = (message.work.document_id.clone(), message.work.generation);
@@ -234,7 +245,10 @@ impl<P: Postman> Feeder<P> {
                 self.leases.lock().lost(id, generation, now);
                 continue;
             }
-            match self.postman.publish(&message).await {
+            // The stages' spans follow it, in the trace of whoever queued the document.
+            let span = info_span!("feed", document.id = %id, attempt = message.work.attempt);
+            telemetry::follow(&span, traces.get(&id).map(String::as_str));
+            match self.postman.publish(&message).instrument(span).await {
                 Ok(()) => self.leases.lock().handed_out(id, generation, now),
                 Err(failure) => {
                     warn!(document.id = %id, error = chain(&failure), "not handed out yet");

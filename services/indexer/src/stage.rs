@@ -10,7 +10,7 @@ use shared::bus::{Bus, DeadLetterHandler, Failure, Handler, Outgoing};
 use shared::contract::subject::Stage;
 use shared::contract::{ChunksEmbedded, DeadLetter, ErrorCode, PageManifest, StageProgress, Work};
 use tokio::sync::Notify;
-use tracing::{debug, info, warn};
+use tracing::{Instrument as _, debug, info_span, warn};
 
 use crate::catalog::{Catalog, Committed, Staged};
 use crate::clock;
@@ -54,7 +54,7 @@ impl Bench {
         match staged.map_err(|error| retry(&error))? {
             Staged::Waiting | Staged::AlreadyDone => Ok(()),
             Staged::Superseded => self.superseded(&work).await,
-            Staged::Complete => self.commit(work).await,
+            Staged::Complete => self.commit(work).instrument(info_span!("commit")).await,
         }
     }
 
@@ -78,7 +78,7 @@ impl Bench {
                 documents,
                 chunks,
             } => {
-                info!(document.id = %about.document_id, sequence, documents, chunks, "visible");
+                debug!(sequence, documents, chunks, "visible");
                 self.follower.wake();
                 self.feeder.notify_one();
                 Ok(())

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use shared::service::Drain;
+use shared::telemetry;
 use tokio::sync::{Notify, watch};
-use tracing::{debug, error, info, warn};
+use tracing::{debug, error, info, info_span, warn};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Finished};
 use crate::error::{CatalogError, chain};
 use crate::indexes::Indexes;
 use crate::keyword::KeywordError;
@@ -92,7 +93,9 @@ impl Follower {
                 changed += changes.upserts.len() + changes.deletes.len();
             }
             let passed = keyword.sequence().min(vector.sequence());
-            self.catalog.finish(passed, crate::clock::now_ms())?;
+            for document in self.catalog.finish(passed, crate::clock::now_ms())? {
+                tell(&document);
+            }
             self.passed.send_replace(passed);
             if words.is_none() && vectors.is_none() {
                 return Ok(changed);
@@ -160,6 +163,19 @@ impl Follower {
             .inspect_err(|failure| warn!(error = chain(failure), "no vector snapshot was made"))
             .is_ok()
     }
+}
+
+/// The moment a document can be found: the end of the trace that queued it, and the one line of
+/// the log on its way through all stages.
+fn tell(document: &Finished) {
+    let span = info_span!(
+        "searchable",
+        document.id = %document.id,
+        state = ?document.state,
+        duration_ms = document.took_ms
+    );
+    telemetry::follow(&span, document.trace.as_deref());
+    span.in_scope(|| info!("can be found"));
 }
 
 /// Runs `work` on the blocking pool.

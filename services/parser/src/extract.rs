@@ -2,14 +2,18 @@
 //! limited child process and may crash there without harm.
 
 mod charset;
+mod delimited;
+mod docx;
+mod html;
 mod markdown;
 mod pdf;
 mod plain;
+mod rows;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use shared::contract::{ErrorBody, ErrorCode, PageRecord};
+use shared::contract::{ErrorBody, ErrorCode, Locator, PageRecord, ReadMethod};
 use shared::format::Format;
 
 pub use charset::{Decoded, clean, decode};
@@ -48,6 +52,12 @@ pub enum ExtractError {
         /// What was found.
         what: String,
     },
+    /// It is more than the readers take.
+    #[error("the document is too large: {what}")]
+    TooLarge {
+        /// Which measure it exceeds.
+        what: String,
+    },
 }
 
 impl From<ExtractError> for ErrorBody {
@@ -64,6 +74,11 @@ impl From<ExtractError> for ErrorBody {
                 ErrorCode::Damaged,
                 message,
                 "open it in its own program and save it again, or fetch it again from its source",
+            ),
+            ExtractError::TooLarge { .. } => Self::new(
+                ErrorCode::OverLimit,
+                message,
+                "split it into smaller files, or save it as PDF and add that",
             ),
         }
     }
@@ -93,6 +108,9 @@ pub struct Extractors {
     plain: plain::PlainExtractor,
     markdown: markdown::MarkdownExtractor,
     pdf: PdfExtractor,
+    html: html::HtmlExtractor,
+    delimited: delimited::DelimitedExtractor,
+    docx: docx::DocxExtractor,
 }
 
 impl Extractors {
@@ -102,6 +120,9 @@ impl Extractors {
             plain: plain::PlainExtractor,
             markdown: markdown::MarkdownExtractor,
             pdf: PdfExtractor::new(second, Merging::default()),
+            html: html::HtmlExtractor,
+            delimited: delimited::DelimitedExtractor,
+            docx: docx::DocxExtractor,
         }
     }
 
@@ -111,7 +132,27 @@ impl Extractors {
             Format::Text => &self.plain,
             Format::Markdown => &self.markdown,
             Format::Pdf => &self.pdf,
+            Format::Html => &self.html,
+            Format::Csv => &self.delimited,
+            Format::Docx => &self.docx,
         }
+    }
+}
+
+/// A document without pages as its one page, named after its first heading.
+fn only_page(markdown: String, heading: Option<String>, doubts: Vec<String>) -> ExtractedPage {
+    ExtractedPage {
+        record: PageRecord {
+            number: 1,
+            locator: heading.map_or(Locator::Block { number: 1 }, |heading| Locator::Section {
+                heading,
+            }),
+            method: ReadMethod::Native,
+            characters: count_characters(&markdown),
+            doubts,
+            error: None,
+        },
+        markdown,
     }
 }
 

@@ -10,7 +10,7 @@ use shared::contract::{
     DocumentAdmitted, DocumentParsed, ErrorCode, PageManifest, Pipeline, ReadMethod, StageProgress,
     Work,
 };
-use tracing::info;
+use tracing::debug;
 
 use crate::extract::Extraction;
 use crate::pool::Pool;
@@ -144,7 +144,7 @@ impl Parsing {
             notes: extraction.notes,
         };
         self.write(folder, &manifest, texts).await?;
-        info!(
+        debug!(
             pages = manifest.pages.len(),
             missing = manifest.missing().len(),
             duration_ms = started.elapsed().as_millis(),

@@ -9,7 +9,7 @@ use parser::extract::{
 };
 use serde::Deserialize;
 use shared::contract::{Locator, ReadMethod};
-use shared::format::Format;
+use shared::format::{Format, HEAD_BYTES, detect};
 
 #[derive(Deserialize)]
 struct Entry {
@@ -81,6 +81,123 @@ fn texts_and_markdown_hold_their_facts() {
             assert_eq!(missing(&entry, &extraction), Vec::<String>::new());
             assert_eq!(extraction.pages.len(), 1, "{}", entry.file);
             assert!(is_clean(&extraction), "{}", entry.file);
+        }
+    }
+}
+
+/// Formats by the corpus' names for them.
+const OTHERS: [(&str, Format); 4] = [
+    ("html", Format::Html),
+    ("csv", Format::Csv),
+    ("tsv", Format::Csv),
+    ("docx", Format::Docx),
+];
+
+#[test]
+fn pages_tables_and_word_documents_hold_their_facts() {
+    let Some(folder) = corpus("docs") else { return };
+    let extractors = Extractors::new(second_reader());
+    let (mut wanted, mut lacking) = (0, Vec::new());
+    for (name, format) in OTHERS {
+        let (mut of_format, mut lost) = (0, Vec::new());
+        for entry in entries(&folder, name) {
+            if entry.expect.is_some() {
+                continue;
+            }
+            let bytes = read(&folder, &entry);
+            let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
+            assert_eq!(detect(&entry.file, head), Ok(format), "{}", entry.file);
+            let extraction = extractors.of(format).extract(&entry.file, &bytes).unwrap();
+            assert!(is_clean(&extraction), "{}", entry.file);
+            assert!(has_no_page_number(&extraction), "{}", entry.file);
+            of_format += entry.facts.iter().filter(|fact| !fact.optional).count();
+            lost.extend(missing(&entry, &extraction));
+        }
+        println!("{name}: {} of {of_format} facts", of_format - lost.len());
+        wanted += of_format;
+        lacking.extend(lost);
+    }
+    assert!(wanted >= 50, "the corpus is not whole: {wanted} facts");
+    assert_eq!(lacking, Vec::<String>::new());
+}
+
+/// Headers, footers and comments, which a reader may leave out and ours does not.
+#[test]
+fn the_smaller_parts_of_word_documents_are_read() {
+    let Some(folder) = corpus("docs") else { return };
+    let extractors = Extractors::new(second_reader());
+    for mut entry in entries(&folder, "docx") {
+        if entry.expect.is_some() {
+            continue;
+        }
+        for fact in &mut entry.facts {
+            fact.optional = false;
+        }
+        let bytes = read(&folder, &entry);
+        let extraction = extractors
+            .of(Format::Docx)
+            .extract(&entry.file, &bytes)
+            .unwrap();
+        assert_eq!(missing(&entry, &extraction), Vec::<String>::new());
+    }
+}
+
+fn has_no_page_number(extraction: &Extraction) -> bool {
+    let is_page = |locator: &Locator| matches!(locator, Locator::PdfPage { .. });
+    !extraction
+        .pages
+        .iter()
+        .any(|page| is_page(&page.record.locator))
+}
+
+#[test]
+fn malformed_files_of_other_formats_end_in_a_clear_state() {
+    let Some(folder) = corpus("docs") else { return };
+    let extractors = Extractors::new(second_reader());
+    let mut checked = 0;
+    for (name, format) in OTHERS {
+        for entry in entries(&folder, name) {
+            let Some(expect) = &entry.expect else {
+                continue;
+            };
+            let result = extractors
+                .of(format)
+                .extract(&entry.file, &read(&folder, &entry));
+            let clear = match &result {
+                Ok(extraction) => expect.contains("partial") && !extraction.pages.is_empty(),
+                Err(error) => expect.contains("error") && !error.to_string().is_empty(),
+            };
+            assert!(clear, "{}: {result:?}", entry.file);
+            checked += 1;
+        }
+    }
+    assert!(checked > 0);
+}
+
+/// Prints the Markdown of every file of a format: `IBID_SHOW=html`.
+#[test]
+#[ignore = "to look at: run with --ignored --nocapture"]
+fn shown() {
+    let Some(folder) = corpus("docs") else { return };
+    let wanted = shared::settings::variable("IBID_SHOW").unwrap_or_default();
+    let extractors = Extractors::new(second_reader());
+    for (name, format) in OTHERS.into_iter().filter(|(name, _)| *name == wanted) {
+        for entry in entries(&folder, name) {
+            let result = extractors
+                .of(format)
+                .extract(&entry.file, &read(&folder, &entry));
+            match result {
+                Err(error) => println!("=== {}: {error}", entry.file),
+                Ok(extraction) => {
+                    println!(
+                        "=== {} {:?} {:?}",
+                        entry.file, extraction.title, extraction.notes
+                    );
+                    for page in extraction.pages {
+                        println!("--- {:?}\n{}", page.record.locator, page.markdown);
+                    }
+                }
+            }
         }
     }
 }
@@ -251,6 +368,8 @@ async fn evidence_stands_on_the_page_that_would_be_cited() {
                 Some("pdf") => Format::Pdf,
                 Some("md") => Format::Markdown,
                 Some("txt") => Format::Text,
+                Some("html") => Format::Html,
+                Some("docx") => Format::Docx,
                 _ => continue,
             };
             let bytes = std::fs::read(folder.join(file)).unwrap();

@@ -4,7 +4,7 @@ use parser::extract::{Extraction, SecondReader};
 use shared::contract::{Locator, ReadMethod};
 use shared::format::Format;
 
-use crate::support::{Page, extract, pdf, plan, pool};
+use crate::support::{Page, extract, pdf, plan, pool, zipped};
 
 /// One page per line group: `locator method | markdown`.
 fn shown(extraction: &Extraction) -> String {
@@ -20,6 +20,7 @@ fn shown(extraction: &Extraction) -> String {
                 label: None,
             } => format!("p.{physical}"),
             Locator::Section { heading } => format!("section {heading}"),
+            sheet @ Locator::Sheet { .. } => sheet.short().unwrap(),
             other => format!("{other:?}"),
         };
         assert_eq!(record.characters, page.markdown.chars().count() as u64);
@@ -75,6 +76,97 @@ async fn markdown_keeps_its_front_matter() {
         text.as_bytes(),
         Some("Rules"),
         &expect,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_web_page() {
+    let html = "<!doctype html><html lang=en><head><meta charset=utf-8><title>Rooms</title>\
+                <script>let a = '<h1>no</h1>'</script></head><body>\
+                <nav><a href=/>Home</a></nav><h2>Booking &amp; keys</h2>\
+                <p>Book at <a href=\"https://rooms.example\">the desk</a>, <b>not</b> by \
+                phone.<ul><li>small<li>large<ul><li>with screen</ul></ul>\
+                <table><tr><th>Room<th>Seats<tr><td>Tern<td>12</table>\
+                <pre>open --now\n# done</pre><img src=https://x.example/p.png alt=plan></body>";
+    let expect = "[section Rooms Native]\n# Rooms\n\n## Booking & keys\n\nBook at the desk, \
+                  **not** by phone.\n\n- small\n- large\n  - with screen\n\n| Room | Seats |\n\
+                  | --- | --- |\n| Tern | 12 |\n\n```\nopen --now\n# done\n```\n\nplan\n";
+    check(
+        Format::Html,
+        "rooms.html",
+        html.as_bytes(),
+        Some("Rooms"),
+        expect,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_table_as_text() {
+    let csv = "Raum;Plätze;Preis\r\nTern;12;\"1.050,00\"\r\n\"Gannet\r\nlinks\";8;a|b\r\n";
+    let expect = "[Räume rows 1–3 Native]\n| Raum | Plätze | Preis |\n| --- | --- | --- |\n\
+                  | Tern | 12 | 1.050,00 |\n| Gannet links | 8 | a\\|b |\n";
+    check(Format::Csv, "Räume.csv", csv.as_bytes(), None, expect).await;
+}
+
+#[tokio::test]
+async fn a_word_document() {
+    let main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+    let run = |text: &str| format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>");
+    let styled = |style: &str, text: &str| {
+        let run = run(text);
+        format!("<w:p><w:pPr><w:pStyle w:val=\"{style}\"/></w:pPr>{run}</w:p>")
+    };
+    let body = [
+        styled("Title1", "Handover"),
+        format!(
+            "<w:p>{}<w:r><w:footnoteReference w:id=\"2\"/></w:r></w:p>",
+            run("Keys lie in the safe.")
+        ),
+        format!("<w:p><w:del>{}</w:del>{}</w:p>", run("Old. "), run("New.")),
+    ];
+    let part = |root: &str, inner: &str| format!("<w:{root} xmlns:w=\"{main}\">{inner}</w:{root}>");
+    let note = format!(
+        "<w:footnote w:id=\"2\"><w:p>{}</w:p></w:footnote>",
+        run("Code 4410.")
+    );
+    let style = "<w:style w:type=\"paragraph\" w:styleId=\"Title1\"><w:name w:val=\"heading 1\"/>\
+                 </w:style>";
+    let comment = format!(
+        "<w:comment w:author=\"Ann\"><w:p>{}</w:p></w:comment>",
+        run("Which safe?")
+    );
+    let bytes = zipped(&[
+        (
+            "word/document.xml",
+            &part("document", &format!("<w:body>{}</w:body>", body.concat())),
+        ),
+        ("word/styles.xml", &part("styles", style)),
+        ("word/footnotes.xml", &part("footnotes", &note)),
+        ("word/comments.xml", &part("comments", &comment)),
+    ]);
+    let expect = "[section Handover Native]\n# Handover\n\nKeys lie in the safe.[^1]\n\nNew.\n\n\
+                  [^1]: Code 4410.\n\nComment by Ann: Which safe?\n";
+    check(
+        Format::Docx,
+        "handover.docx",
+        &bytes,
+        Some("Handover"),
+        expect,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn comments_in_a_text_are_no_headings() {
+    let expect = "[Block { number: 1 } Native]\n\\# first\nvalue = 1\n";
+    check(
+        Format::Text,
+        "a.conf",
+        b"# first\nvalue = 1\n",
+        None,
+        expect,
     )
     .await;
 }

@@ -3,6 +3,8 @@
 //! The hostile reader runs in a child of its own: this test program started again with only
 //! [`hostile_child`], which serves like the real child but does what its document tells it.
 
+mod documents;
+
 use std::fs;
 use std::time::Duration;
 

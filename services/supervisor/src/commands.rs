@@ -1,14 +1,23 @@
 //! What each command does.
 
 mod add;
+mod answer;
 mod ask;
+mod chat;
+mod completions;
+mod config;
 mod doctor;
 mod find_document;
 mod fsck;
+mod link;
 mod list;
 mod model;
+mod models;
+mod probe;
+mod remove;
 mod retry;
 mod rm;
+mod scope;
 mod search;
 mod service;
 mod setup;
@@ -30,6 +39,7 @@ pub fn run(cli: Cli) -> CommandResult {
     let json = cli.json;
     match cli.command {
         Command::Service(args) => service::run(&args),
+        Command::Probe(args) => block_on(probe::run(args)),
         Command::Guard(args) => {
             let (program, arguments) = args
                 .program
@@ -45,16 +55,21 @@ pub fn run(cli: Cli) -> CommandResult {
         }
         Command::Up(args) => block_on(up::run(args, json)),
         Command::Add(args) => block_on(add::run(args, json)),
+        Command::Ask(args) => block_on(ask::run(args, json)),
+        Command::Chat(args) => block_on(chat::run(args, json)),
+        Command::Search(args) => block_on(search::run(args, json)),
         Command::List(args) => block_on(list::run(args, json)),
         Command::Rm(args) => block_on(rm::run(args, json)),
-        Command::Search(args) => block_on(search::run(args, json)),
-        Command::Ask(args) => block_on(ask::run(args, json)),
-        Command::Status => block_on(status::run(json)),
         Command::Retry(args) => block_on(retry::run(args, json)),
+        Command::Status => block_on(status::run(json)),
+        Command::Models => block_on(models::run(json)),
+        Command::Link => link::run(json),
+        Command::Doctor(args) => block_on(doctor::run(&args, json)),
         Command::Fsck => block_on(fsck::run(json)),
-        Command::Doctor => block_on(doctor::run(json)),
-        Command::Setup => block_on(setup::run(json)),
+        Command::Config(args) => config::run(&args, json),
+        Command::Setup(args) => block_on(setup::run(&args, json)),
         Command::Model(command) => model::run(command, json),
+        Command::Completions(args) => completions::run(&args),
     }
 }
 
@@ -72,7 +87,7 @@ fn block_on(work: impl Future<Output = CommandResult>) -> CommandResult {
 }
 
 fn gateway() -> Result<Gateway, Complaint> {
-    Gateway::find(&shared::settings::data_dir()).map(|(gateway, _)| gateway)
+    Gateway::find(&shared::settings::data_dir())
 }
 
 fn success_if(good: bool) -> ExitCode {

@@ -1,6 +1,7 @@
 //! Taking files and folders in: find them, send them, wait until they can be searched.
 
 mod meter;
+mod patience;
 pub mod report;
 mod send;
 mod wait;
@@ -14,6 +15,8 @@ use tokio::time::Instant;
 use crate::client::Gateway;
 use crate::error::Complaint;
 use crate::screen::Screen;
+
+use patience::Patience;
 
 pub use meter::clock;
 pub use report::Report;
@@ -39,6 +42,8 @@ pub struct Taken {
     pub work: u64,
     /// What the gateway said to it.
     pub admitted: Result<Admitted, ErrorBody>,
+    /// Whether it had been handed over before and is not searchable yet.
+    pub was_open: bool,
     /// How it ended; `None` when nobody waited.
     pub view: Option<DocumentView>,
 }
@@ -58,7 +63,7 @@ pub async fn find(paths: Vec<PathBuf>) -> Result<Found, Complaint> {
 /// Takes everything in that was found.
 ///
 /// # Errors
-/// When the gateway is gone for longer than a restart takes; what went wrong with single files
+/// When Ibid ends, or the gateway is gone for longer than a restart takes; what went wrong with single files
 /// is in the report.
 pub async fn run(
     gateway: &Gateway,
@@ -68,10 +73,18 @@ pub async fn run(
 ) -> Result<Report, Complaint> {
     let started = Instant::now();
     let mut meter = meter::Meter::new(screen, &found.files);
-    let mut taken = send::all(gateway, &request, &found.files, &mut meter).await?;
-    if request.wait {
-        wait::until_final(gateway, &request.collection, &mut taken, &mut meter).await?;
-    }
+    let patience = Patience::new(gateway, screen);
+    let taken = async {
+        let mut taken = send::all(&patience, &request, &found.files, &mut meter).await?;
+        let watch = wait::Watch::new(&patience, &request.collection);
+        if request.wait {
+            watch.until_final(&mut taken, &mut meter).await?;
+        } else {
+            watch.look_once(&mut taken).await?;
+        }
+        Ok(taken)
+    };
+    let taken: Result<Vec<Taken>, Complaint> = taken.await;
     meter.finish();
-    Ok(Report::new(taken, found, started.elapsed(), request.wait))
+    Ok(Report::new(taken?, found, started.elapsed(), request.wait))
 }

@@ -16,9 +16,10 @@ pub mod screen;
 pub mod setup;
 pub mod supervise;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::error::ErrorKind;
 
 use crate::cli::Cli;
 use crate::error::Complaint;
@@ -28,32 +29,43 @@ const USAGE: u8 = 64;
 
 /// Runs the command that the command line names.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Nobody is left to hear of a closed output.
-            error.print().ok();
-            return if error.use_stderr() {
-                ExitCode::from(USAGE)
-            } else {
-                ExitCode::SUCCESS
-            };
-        }
+        Err(error) => return usage(&error),
     };
+    let json = cli.json;
     match commands::run(cli) {
         Ok(code) => code,
         Err(Complaint::OutputClosed) => ExitCode::SUCCESS,
         Err(complaint) => {
-            complain(&complaint);
+            screen::complain(&complaint, json);
             ExitCode::FAILURE
         }
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the last word of the program")]
-fn complain(complaint: &Complaint) {
-    eprintln!(
-        "{} {complaint}",
-        screen::style().red().bold().apply_to("error:")
-    );
+/// A wrong command line, or a request for help.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Nobody is left to hear of a closed output.
+        error.print().ok();
+        return ExitCode::SUCCESS;
+    }
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if wants_json() && !is_help {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let what = first.strip_prefix("error: ").unwrap_or(first);
+        screen::complain(&Complaint::new(what, "see `ibid --help`"), true);
+    } else {
+        error.print().ok();
+    }
+    ExitCode::from(USAGE)
+}
+
+/// Whether `--json` was given on a line that could not be read.
+fn wants_json() -> bool {
+    std::env::args_os()
+        .take_while(|word| word != OsStr::new("--"))
+        .any(|word| word == OsStr::new("--json"))
 }

@@ -47,6 +47,16 @@ pub fn total_mib(tree: &[ProcessMemory]) -> u64 {
     (kib + 512) / 1024
 }
 
+/// Memory that programs may still take, in MiB, as `proc` tells; `None` when it does not.
+pub fn available_mib(proc: &Path) -> Option<u64> {
+    let text = fs::read_to_string(proc.join("meminfo")).ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024)
+}
+
 /// The fourth field of `stat`; the second is a name that may hold blanks and brackets.
 fn parent_of(proc: &Path, pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(proc.join(pid.to_string()).join("stat")).ok()?;

@@ -77,6 +77,38 @@ pub fn table(rows: &[Vec<String>]) -> io::Result<()> {
     Ok(())
 }
 
+/// Text of a document or a model, which must not be able to drive the terminal: without control
+/// characters but line breaks and tabs, and without those that change the direction of writing.
+pub fn text(text: &str) -> String {
+    text.chars()
+        .filter(|c| !is_hidden(*c) || matches!(c, '\n' | '\t'))
+        .collect()
+}
+
+/// A name, path or label on one line; what [`text`] leaves out is shown as `\u{202e}`, so that two
+/// names that differ also look different.
+pub fn name(name: &str) -> String {
+    let mut shown = String::with_capacity(name.len());
+    for c in name.chars() {
+        if is_hidden(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Control characters, the line separators, and the bidirectional formatting characters of
+/// Unicode Standard Annex 9.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
 /// `1 document`, `2 documents`, `1,234 documents`.
 pub fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(n), if n == 1 { "" } else { "s" })
@@ -98,6 +130,14 @@ pub fn thousands(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_that_is_printed_drives_the_terminal_or_turns_the_line_around() {
+        assert_eq!(text("a\u{1b}]0;x\u{7}b\r\n\tc\u{9b}"), "a]0;xb\n\tc");
+        assert_eq!(text("a\u{202e}fdp.exe\u{2069}"), "afdp.exe");
+        assert_eq!(name("two\nlines\u{202e}fdp"), "two\\u{a}lines\\u{202e}fdp");
+        assert_eq!(name("Prüfung – الملف 文件.pdf"), "Prüfung – الملف 文件.pdf");
+    }
 
     #[test]
     fn numbers_are_easy_to_read() {

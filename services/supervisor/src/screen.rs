@@ -11,6 +11,9 @@ use std::time::Duration;
 use console::Style;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::error::Complaint;
+use crate::output;
+
 /// Lines that wait for the terminal.
 const QUEUE: usize = 4096;
 const FINISH_WITHIN: Duration = Duration::from_secs(2);
@@ -119,6 +122,17 @@ fn default_style() -> ProgressStyle {
 /// A style for standard error that knows of `NO_COLOR` and terminals.
 pub fn style() -> Style {
     Style::new().for_stderr()
+}
+
+/// Tells what went wrong, in colours or as JSON on one line.
+#[expect(clippy::print_stderr, reason = "the last word of a command")]
+pub fn complain(complaint: &Complaint, json: bool) {
+    if json {
+        eprintln!("{}", complaint.to_json());
+        return;
+    }
+    let error = style().red().bold().apply_to("error:");
+    eprintln!("{error} {}", output::text(&complaint.to_string()));
 }
 
 fn write_lines(mut out: impl Write, queue: &Queue, bars: &MultiProgress) {

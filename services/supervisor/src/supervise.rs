@@ -11,7 +11,7 @@ mod pipe;
 
 use std::fs::File;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use endpoint::{Endpoint, run_folder};
 use fleet::{Fleet, Surroundings};
 use nats::Nats;
 
-use crate::client::Gateway;
+use crate::client::{self, Gateway};
 use crate::files::{self, try_lock};
 use crate::screen::Screen;
 
@@ -156,6 +156,11 @@ impl Up {
         // What a killed one left must not be taken for us.
         Endpoint::withdraw(&data).map_err(at)?;
         let port = choose_port(options.address, options.port)?;
+        let url = format!(
+            "http://{}",
+            SocketAddr::new(reached_at(options.address), port)
+        );
+        let gateway = Gateway::at(&url).map_err(|_error| UpError::Gateway)?;
         // The same inode for us and all children, even when the file is built anew meanwhile.
         let ibid = Path::new("/proc/self/exe");
         let nats = Nats::prepare(&run_folder(&data), &data.join("jetstream")).map_err(at)?;
@@ -178,13 +183,12 @@ impl Up {
         };
         let fleet = Fleet::start(&options.fleet, &around, screen, &stop.kill);
         let endpoint = Endpoint {
-            url: format!("http://{}", SocketAddr::new(options.address, port)),
+            url,
             bus_url: nats.url.clone(),
             bus_token: nats.token.clone(),
             pid: std::process::id(),
         };
-        let gateway = Gateway::at(&endpoint.url);
-        let up = Self {
+        let mut up = Self {
             endpoint,
             gateway,
             data: data.clone(),
@@ -197,7 +201,11 @@ impl Up {
             Err(error) => Err(error),
         };
         match reached {
-            Ok(()) => Ok(up),
+            Ok(()) => {
+                // By now the gateway has made one if it needs one.
+                up.gateway = up.gateway.with_token(client::token(&data));
+                Ok(up)
+            }
             Err(error) => {
                 up.drain().await;
                 Err(error)
@@ -284,6 +292,15 @@ async fn lock(data: &Path) -> Result<File, UpError> {
     }
 }
 
+/// Where this machine reaches a gateway that listens on `address`.
+fn reached_at(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(all) if all.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(all) if all.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        one => one,
+    }
+}
+
 /// The port itself when it is free; for 0 any free one.
 fn choose_port(address: IpAddr, port: u16) -> Result<u16, UpError> {
     TcpListener::bind((address, port))
@@ -295,7 +312,19 @@ fn choose_port(address: IpAddr, port: u16) -> Result<u16, UpError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+
+    #[test]
+    fn a_gateway_on_all_addresses_is_reached_on_this_machine() {
+        for (address, expect) in [
+            ("0.0.0.0", "127.0.0.1"),
+            ("::", "::1"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("192.168.1.4", "192.168.1.4"),
+        ] {
+            let address: IpAddr = address.parse().unwrap();
+            assert_eq!(reached_at(address).to_string(), expect);
+        }
+    }
 
     #[test]
     fn a_taken_port_is_told_with_its_remedy() {

@@ -2,19 +2,35 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "cli/fake_gateway.rs"]
+mod fake_gateway;
+#[path = "cli/talking.rs"]
+mod talking;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-fn ibid(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ibid"))
+use serde_json::Value;
+
+/// `ibid` with folders of its own, and nothing of this machine's settings.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ibid"));
+    let set = std::env::vars_os().map(|(name, _)| name);
+    for name in set.filter(|name| name.to_string_lossy().starts_with("IBID_")) {
+        command.env_remove(name);
+    }
+    command
         .args(arguments)
         .env("IBID_DATA", folder.join("data"))
         .env("IBID_ASSETS", folder.join("assets"))
         .env("IBID_PORT", "0")
         .env("PATH", folder)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
+        .stdin(Stdio::null());
+    command
+}
+
+fn ibid(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
 }
 
 #[track_caller]
@@ -42,9 +58,13 @@ fn wrong_usage_is_told_apart_from_failure() {
 fn without_a_running_ibid_every_command_says_how_to_start_it() {
     for arguments in [
         ["status"].as_slice(),
-        &["list", "--json"],
+        &["list"],
         &["search", "x"],
         &["ask", "x"],
+        &["chat"],
+        &["models"],
+        &["link"],
+        &["rm", "--collection", "papers", "--yes"],
         &["add", "."],
         &["rm", "x"],
         &["retry", "--all"],
@@ -59,12 +79,129 @@ fn without_a_running_ibid_every_command_says_how_to_start_it() {
 }
 
 #[test]
+fn with_json_an_error_is_one_object_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, code, part) in [
+        (["list", "--json"].as_slice(), 1, "Ibid is not running"),
+        (&["--json", "ask", "x"], 1, "Ibid is not running"),
+        (&["serach", "--json"], 64, "unrecognized subcommand"),
+    ] {
+        let output = ibid(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        let told: Value = serde_json::from_slice(&output.stderr).unwrap();
+        let message = told["error"]["message"].as_str().unwrap();
+        assert!(message.contains(part), "{told}");
+        assert!(told["error"]["remedy"].is_string(), "{told}");
+    }
+}
+
+#[test]
+fn the_settings_are_shown_with_their_origin_and_without_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data/ibid.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let toml = "[gateway]\ntoken = \"hush-hush-hush-hush\"\n[query]\npassages = 7\n";
+    std::fs::write(&file, toml).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = command(folder.path(), arguments)
+            .env("IBID_QUERY__SEMANTIC_WEIGHT", "0.2")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(!told.contains("hush"), "{told}");
+        told
+    };
+    let told = run(&["config"]);
+    let row = |key: &str| {
+        let line = told.lines().find(|line| line.starts_with(key));
+        let words = line
+            .unwrap_or_else(|| panic!("{key}: {told}"))
+            .split_whitespace();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let file = file.to_string_lossy().into_owned();
+    assert_eq!(
+        row("query.passages"),
+        ["query.passages", "7", file.as_str()]
+    );
+    assert_eq!(
+        row("query.semantic_weight"),
+        [
+            "query.semantic_weight",
+            "0.2",
+            "IBID_QUERY__SEMANTIC_WEIGHT"
+        ]
+    );
+    assert_eq!(
+        row("gateway.token"),
+        ["gateway.token", "(set)", file.as_str()]
+    );
+    assert_eq!(row("gateway.port"), ["gateway.port", "0", "IBID_PORT"]);
+    assert_eq!(row("bus.token"), ["bus.token", "(not", "set)", "default"]);
+
+    let told: Value = serde_json::from_str(&run(&["config", "query", "--json"])).unwrap();
+    let settings = told["settings"].as_array().unwrap();
+    assert!(settings.iter().all(|setting| setting["section"] == "query"));
+    let weight = settings
+        .iter()
+        .find(|setting| setting["key"] == "semantic_weight")
+        .unwrap();
+    assert_eq!(weight["value"], 0.2);
+    assert_eq!(weight["origin"]["kind"], "variable");
+}
+
+#[test]
+fn a_wrong_setting_is_told_by_its_whole_key_beside_those_that_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command(folder.path(), &["config"])
+        .env("IBID_GATEWAY__PORT", "many")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("`gateway.port` from the variable `IBID_GATEWAY__PORT`"),
+        "{told}"
+    );
+    assert!(String::from_utf8_lossy(&output.stdout).contains("query.passages"));
+}
+
+#[test]
+fn every_shell_gets_a_script_that_names_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        check(&["completions", shell], 0, "semantic-weight");
+        let script = ibid(folder.path(), &["completions", shell]).stdout;
+        let script = String::from_utf8(script).unwrap();
+        assert!(
+            !script.contains("guard"),
+            "{shell}: only Ibid itself calls it"
+        );
+    }
+}
+
+#[test]
+fn help_teaches_each_command() {
+    check(&["help", "ask"], 0, "ibid ask --collection contracts");
+    check(&["rm", "--help"], 0, "all documents under a folder");
+    check(&["--help"], 0, "This machine:");
+}
+
+#[test]
 fn without_parts_and_python_the_remedies_are_named() {
     check(&["setup"], 1, "install Python 3 with pip");
     check(&["up"], 1, "install Python 3 with pip");
     check(&["up", "/no/such/path"], 1, "`/no/such/path` is not there");
     check(&["doctor"], 1, "FAIL NATS server");
     check(&["doctor", "--json"], 1, "\"ok\": false");
+    check(&["doctor"], 1, "OK   Ollama: not running");
+    check(
+        &["doctor", "--generate"],
+        1,
+        "`--generate` needs a running Ibid",
+    );
     check(&["model", "import", "/no/such/folder"], 1, "check the path");
 }
 

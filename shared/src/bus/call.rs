@@ -9,9 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::warn;
 
+use super::respond::{ALIVE, stop_subject};
 use super::{Bus, trace};
 use crate::contract::subject::progress;
 use crate::contract::{ErrorBody, ErrorCode, Reply, StageProgress};
+use crate::metrics;
 
 impl Bus {
     /// Asks on `subject` and waits for the one reply.
@@ -46,11 +48,12 @@ impl Bus {
         }
     }
 
-    /// Asks on `subject` for a stream of events, which the peer ends.
+    /// Asks on `subject` for a stream of events, which the peer ends. Dropping the stream ends the
+    /// peer's work.
     ///
     /// # Errors
     /// As [`Bus::call`]; within the stream, an error is the last item. `pause` is the longest
-    /// allowed between two events, never the whole time.
+    /// allowed without an event or a sign of life, never the whole time.
     pub async fn call_stream<Q: Serialize, E: DeserializeOwned + Send + 'static>(
         &self,
         subject: &str,
@@ -74,34 +77,32 @@ impl Bus {
         let mut headers = HeaderMap::new();
         trace::inject(&mut headers);
         self.client
-            .publish_with_reply_and_headers(subject.to_owned(), inbox, headers, payload)
+            .publish_with_reply_and_headers(subject.to_owned(), inbox.clone(), headers, payload)
             .await
             .map_err(|e| unavailable(&e))?;
-        let subject = subject.to_owned();
-        Ok(futures::stream::unfold(Some(events), move |events| {
-            let subject = subject.clone();
-            async move {
-                let mut events = events?;
-                match tokio::time::timeout(pause, events.next()).await {
-                    Err(_elapsed) => Some((Err(too_late(&subject, pause)), None)),
-                    Ok(None) => Some((Err(no_one(&subject)), None)),
-                    Ok(Some(message))
-                        if message.status == Some(async_nats::StatusCode::NO_RESPONDERS) =>
-                    {
-                        Some((Err(no_one(&subject)), None))
-                    }
-                    Ok(Some(message)) if message.payload.is_empty() => None,
-                    Ok(Some(message)) => match decode(&subject, &message.payload) {
-                        Ok(Ok(event)) => Some((Ok(event), Some(events))),
-                        Ok(Err(error)) | Err(error) => Some((Err(error), None)),
-                    },
-                }
-            }
-        }))
+        let listening = Listening {
+            subject: subject.to_owned(),
+            events,
+            pause,
+            stop: Some(Stop {
+                client: self.client.clone(),
+                subject: stop_subject(&inbox),
+            }),
+        };
+        Ok(futures::stream::unfold(
+            Some(listening),
+            async |listening| {
+                let mut listening = listening?;
+                let event = listening.next().await?;
+                let open = event.is_ok().then_some(listening);
+                Some((event, open))
+            },
+        ))
     }
 
     /// Tells whoever listens how far a document has come; may be lost.
     pub async fn progress(&self, event: &StageProgress) {
+        metrics::made(event.stage, event.pages, event.chunks);
         let subject = progress(&event.document_id);
         match serde_json::to_vec(event) {
             Ok(payload) => {
@@ -110,6 +111,80 @@ impl Bus {
                 }
             }
             Err(error) => warn!(%error, "progress does not encode"),
+        }
+    }
+}
+
+/// The caller's end of a stream of events.
+struct Listening {
+    subject: String,
+    events: async_nats::Subscriber,
+    pause: Duration,
+    /// While the peer is at work.
+    stop: Option<Stop>,
+}
+
+impl Listening {
+    /// The next event, heartbeats left out; `None` when the peer has ended the stream.
+    async fn next<E: DeserializeOwned>(&mut self) -> Option<Result<E, ErrorBody>> {
+        loop {
+            let message = match tokio::time::timeout(self.pause, self.events.next()).await {
+                Err(_elapsed) => return Some(Err(too_late(&self.subject, self.pause))),
+                Ok(None) => return Some(Err(no_one(&self.subject))),
+                Ok(Some(message)) => message,
+            };
+            if message.status == Some(async_nats::StatusCode::NO_RESPONDERS) {
+                self.end();
+                return Some(Err(no_one(&self.subject)));
+            }
+            if message.payload.is_empty() {
+                self.end();
+                return None;
+            }
+            let headers = message.headers.as_ref();
+            if headers.is_some_and(|headers| headers.get(ALIVE).is_some()) {
+                continue;
+            }
+            return Some(match decode(&self.subject, &message.payload) {
+                Ok(Ok(event)) => Ok(event),
+                Ok(Err(error)) | Err(error) => Err(error),
+            });
+        }
+    }
+
+    /// The peer has nothing more to do.
+    fn end(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop.forget();
+        }
+    }
+}
+
+/// Tells the peer, when dropped, that nobody listens any more.
+struct Stop {
+    client: async_nats::Client,
+    subject: String,
+}
+
+impl Stop {
+    fn forget(mut self) {
+        self.subject.clear();
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        if self.subject.is_empty() {
+            return;
+        }
+        let (client, subject) = (self.client.clone(), std::mem::take(&mut self.subject));
+        // Without a runtime the process is ending, and the peer's stream with it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Err(error) = client.publish(subject, "-".into()).await {
+                    warn!(%error, "a peer was not told to stop");
+                }
+            });
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Connecting, with deadlines and only to where the settings allow.
 
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_nats::jetstream;
@@ -25,6 +27,9 @@ pub struct BusSettings {
     pub url: String,
     /// The token the server asks for; empty when it asks for none.
     pub token: String,
+    /// The file that holds the token when `token` is empty; none when empty as well. It may be
+    /// made while a service waits for the bus.
+    pub token_file: PathBuf,
     /// Seconds a message may stay unacknowledged without a heartbeat before it is handed out
     /// again.
     pub ack_wait_secs: u64,
@@ -32,11 +37,26 @@ pub struct BusSettings {
     pub max_deliveries: u64,
 }
 
+impl BusSettings {
+    /// The token as set, or as it stands in the token file; empty when none is asked for.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn current_token(&self) -> io::Result<String> {
+        if !self.token.is_empty() || self.token_file.as_os_str().is_empty() {
+            return Ok(self.token.clone());
+        }
+        let text = std::fs::read_to_string(&self.token_file)?;
+        Ok(text.trim().to_owned())
+    }
+}
+
 impl Default for BusSettings {
     fn default() -> Self {
         Self {
             url: "nats://127.0.0.1:4222".to_owned(),
             token: String::new(),
+            token_file: PathBuf::new(),
             ack_wait_secs: 15,
             max_deliveries: 8,
         }
@@ -78,39 +98,53 @@ impl Bus {
     async fn dial(settings: &BusSettings, name: &str) -> Result<async_nats::Client, BusError> {
         let started = tokio::time::Instant::now();
         loop {
-            let mut options = ConnectOptions::new()
-                .name(format!("ibid-{name}"))
-                .connection_timeout(Duration::from_secs(3))
-                .request_timeout(Some(Duration::from_secs(10)))
-                .ping_interval(Duration::from_secs(10))
-                .max_reconnects(None)
-                .reconnect_delay_callback(|attempt| {
-                    let step = u64::try_from(attempt.min(10)).unwrap_or(10);
-                    Duration::from_millis(100 * step)
-                })
-                .event_callback(|event| async move {
-                    match event {
-                        Event::Connected => info!("connected to the bus"),
-                        Event::Disconnected => warn!("lost the bus, connecting again"),
-                        Event::SlowConsumer(_) => warn!("the bus dropped messages: too slow here"),
-                        _ => {}
-                    }
-                });
-            if !settings.token.is_empty() {
-                options = options.token(settings.token.clone());
-            }
-            match options.connect(settings.url.as_str()).await {
+            let failure = match Self::try_dial(settings, name).await {
                 Ok(client) => return Ok(client),
-                Err(error) if started.elapsed() >= CONNECT_WITHIN => {
-                    return Err(BusError::Connect {
-                        url: settings.url.clone(),
-                        within: CONNECT_WITHIN,
-                        source: error.into(),
-                    });
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
+                Err(failure) => failure,
+            };
+            if started.elapsed() >= CONNECT_WITHIN {
+                return Err(failure);
             }
+            tokio::time::sleep(Duration::from_millis(200)).await;
         }
+    }
+
+    async fn try_dial(settings: &BusSettings, name: &str) -> Result<async_nats::Client, BusError> {
+        let token = settings
+            .current_token()
+            .map_err(|source| BusError::TokenFile {
+                path: settings.token_file.clone(),
+                source,
+            })?;
+        let mut options = ConnectOptions::new()
+            .name(format!("ibid-{name}"))
+            .connection_timeout(Duration::from_secs(3))
+            .request_timeout(Some(Duration::from_secs(10)))
+            .ping_interval(Duration::from_secs(10))
+            .max_reconnects(None)
+            .reconnect_delay_callback(|attempt| {
+                let step = u64::try_from(attempt.min(10)).unwrap_or(10);
+                Duration::from_millis(100 * step)
+            })
+            .event_callback(|event| async move {
+                match event {
+                    Event::Connected => info!("connected to the bus"),
+                    Event::Disconnected => warn!("lost the bus, connecting again"),
+                    Event::SlowConsumer(_) => warn!("the bus dropped messages: too slow here"),
+                    _ => {}
+                }
+            });
+        if !token.is_empty() {
+            options = options.token(token);
+        }
+        options
+            .connect(settings.url.as_str())
+            .await
+            .map_err(|error| BusError::Connect {
+                url: settings.url.clone(),
+                within: CONNECT_WITHIN,
+                source: error.into(),
+            })
     }
 
     /// Events of type `T` published under `filter` from now on. A message that does not decode is
@@ -178,6 +212,25 @@ mod tests {
             .err()
             .unwrap();
         assert!(error.to_string().contains("network.allow"), "{error}");
+    }
+
+    #[test]
+    fn the_token_stands_in_the_setting_or_in_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bus.token");
+        let token = |token: &str, token_file: PathBuf| {
+            let settings = BusSettings {
+                token: token.to_owned(),
+                token_file,
+                ..BusSettings::default()
+            };
+            settings.current_token().ok()
+        };
+        assert_eq!(token("", PathBuf::new()).as_deref(), Some(""));
+        assert_eq!(token("", file.clone()), None);
+        std::fs::write(&file, "abc\n").unwrap();
+        assert_eq!(token("", file.clone()).as_deref(), Some("abc"));
+        assert_eq!(token("set", file).as_deref(), Some("set"));
     }
 
     #[test]

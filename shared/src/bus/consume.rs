@@ -7,12 +7,13 @@ use async_nats::jetstream::Message;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use tokio::task::JoinHandle;
-use tracing::{Instrument as _, error, info_span, warn};
+use tracing::{Instrument as _, Span, error, field, info_span, warn};
 
 use super::pull::{Drained, Judge, Loop, Source, Verdict};
 use super::{Bus, Outgoing, trace};
 use crate::contract::subject::Stage;
 use crate::contract::{DeadLetter, DocumentId, ErrorBody, ErrorCode, Work};
+use crate::metrics::{self, FailureClass, WorkClock, WorkOutcome};
 use crate::service::{Drain, HealthBoard};
 
 /// Longest wait before a message is handed out again.
@@ -115,6 +116,15 @@ struct StageJudge<H> {
 #[async_trait]
 impl<H: Handler> Judge for StageJudge<H> {
     async fn judge(&self, message: &Message) -> Verdict {
+        let clock = WorkClock::start(self.handler.stage());
+        let verdict = self.decide(message).await;
+        clock.end(outcome(&verdict));
+        verdict
+    }
+}
+
+impl<H: Handler> StageJudge<H> {
+    async fn decide(&self, message: &Message) -> Verdict {
         let stage = self.handler.stage();
         let deliveries = deliveries(message);
         let Some(document) = document_of(message) else {
@@ -145,7 +155,12 @@ impl<H: Handler> Judge for StageJudge<H> {
         };
         let generation = self.handler.work(&parsed).generation;
         let span = info_span!(
-            "stage", otel.name = stage.name(), document.id = %document, attempt = deliveries
+            "stage",
+            otel.name = stage.name(),
+            otel.kind = "consumer",
+            document.id = %document,
+            attempt = deliveries,
+            outcome = field::Empty
         );
         trace::adopt(&span, message.headers.as_ref());
         let letter = |error| DeadLetter {
@@ -156,7 +171,7 @@ impl<H: Handler> Judge for StageJudge<H> {
             error,
         };
         async {
-            if deliveries > self.bus.settings.max_deliveries {
+            let verdict = if deliveries > self.bus.settings.max_deliveries {
                 let error = ErrorBody::new(
                     ErrorCode::TooManyAttempts,
                     format!(
@@ -166,31 +181,48 @@ impl<H: Handler> Judge for StageJudge<H> {
                     ),
                     "look for earlier errors of this document in the log, then retry it",
                 );
-                return self.bury(message, letter(error)).await;
-            }
-            match self.handle(parsed).await {
-                Ok(()) => Verdict::Done,
-                Err(Failure::Retry { after, error }) => {
-                    warn!(code = ?error.code, message = %error.message, "will try again");
-                    let doublings = u32::try_from(deliveries.clamp(1, 8) - 1).unwrap_or(0);
-                    Verdict::Again((after * 2_u32.pow(doublings)).min(LONGEST_RETRY))
+                self.bury(message, letter(error)).await
+            } else {
+                match self.handle(parsed).await {
+                    Ok(()) => Verdict::Done,
+                    Err(failure) => self.after(failure, message, letter).await,
                 }
-                Err(Failure::Reject(error)) => {
-                    warn!(code = ?error.code, message = %error.message, "rejected");
-                    self.bury(message, letter(error)).await
-                }
-                Err(Failure::Stop(error)) => {
-                    error!(code = ?error.code, message = %error.message, "cannot go on");
-                    Verdict::Stop
-                }
-            }
+            };
+            Span::current().record("outcome", outcome(&verdict).name());
+            verdict
         }
         .instrument(span)
         .await
     }
-}
 
-impl<H: Handler> StageJudge<H> {
+    /// What a failure leads to.
+    async fn after(
+        &self,
+        failure: Failure,
+        message: &Message,
+        letter: impl FnOnce(ErrorBody) -> DeadLetter,
+    ) -> Verdict {
+        let stage = self.handler.stage();
+        match failure {
+            Failure::Retry { after, error } => {
+                metrics::failed(stage, FailureClass::Retry, error.code);
+                warn!(code = ?error.code, message = %error.message, "will try again");
+                let doublings = u32::try_from(deliveries(message).clamp(1, 8) - 1).unwrap_or(0);
+                Verdict::Again((after * 2_u32.pow(doublings)).min(LONGEST_RETRY))
+            }
+            Failure::Reject(error) => {
+                metrics::failed(stage, FailureClass::Reject, error.code);
+                warn!(code = ?error.code, message = %error.message, "rejected");
+                self.bury(message, letter(error)).await
+            }
+            Failure::Stop(error) => {
+                metrics::failed(stage, FailureClass::Stop, error.code);
+                error!(code = ?error.code, message = %error.message, "cannot go on");
+                Verdict::Stop
+            }
+        }
+    }
+
     async fn handle(&self, parsed: H::Message) -> Result<(), Failure> {
         let outgoing = self.handler.handle(parsed).await?;
         for out in outgoing {
@@ -203,17 +235,30 @@ impl<H: Handler> StageJudge<H> {
     /// comes again.
     async fn bury(&self, message: &Message, letter: DeadLetter) -> Verdict {
         let id = format!("{}/{}", message.subject, sequence(message));
+        let (stage, code) = (letter.stage, letter.error.code);
         let written = match Outgoing::dead_letter(&letter, &id) {
             Ok(out) => self.bus.publish_work(out).await,
             Err(error) => Err(error),
         };
         match written {
-            Ok(()) => Verdict::Dead,
+            Ok(()) => {
+                metrics::buried(stage, code);
+                Verdict::Dead
+            }
             Err(error) => {
                 error!(%error, "could not write a dead letter");
                 Verdict::Again(Duration::from_secs(2))
             }
         }
+    }
+}
+
+fn outcome(verdict: &Verdict) -> WorkOutcome {
+    match verdict {
+        Verdict::Done => WorkOutcome::Done,
+        Verdict::Again(_) => WorkOutcome::Again,
+        Verdict::Dead => WorkOutcome::Dead,
+        Verdict::Stop => WorkOutcome::Stop,
     }
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 use async_nats::jetstream::Message;
 use async_trait::async_trait;
 use tokio::task::JoinHandle;
-use tracing::error;
+use tracing::{Instrument as _, error, info_span};
 
 use super::pull::{Drained, Judge, Loop, Source, Verdict};
-use super::{Bus, Failure};
+use super::{Bus, Failure, trace};
 use crate::contract::DeadLetter;
 use crate::contract::subject::{DEAD_LETTER_DURABLE, DEAD_LETTER_STREAM};
 use crate::service::{Drain, HealthBoard};
@@ -30,13 +30,22 @@ struct Coroner<H>(Arc<H>);
 impl<H: DeadLetterHandler> Judge for Coroner<H> {
     async fn judge(&self, message: &Message) -> Verdict {
         match serde_json::from_slice::<DeadLetter>(&message.payload) {
-            Ok(letter) => match self.0.note(letter).await {
-                Ok(()) => Verdict::Done,
-                Err(Failure::Stop(_)) => Verdict::Stop,
-                Err(Failure::Retry { .. } | Failure::Reject(_)) => {
-                    Verdict::Again(Duration::from_secs(1))
+            Ok(letter) => {
+                let span = info_span!(
+                    "dead_letter",
+                    otel.kind = "consumer",
+                    document.id = %letter.document_id,
+                    code = ?letter.error.code
+                );
+                trace::adopt(&span, message.headers.as_ref());
+                match self.0.note(letter).instrument(span).await {
+                    Ok(()) => Verdict::Done,
+                    Err(Failure::Stop(_)) => Verdict::Stop,
+                    Err(Failure::Retry { .. } | Failure::Reject(_)) => {
+                        Verdict::Again(Duration::from_secs(1))
+                    }
                 }
-            },
+            }
             Err(error) => {
                 error!(subject = %message.subject, %error, "a dead letter does not decode");
                 Verdict::Dead

@@ -1,5 +1,6 @@
 //! What can go wrong on the bus.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -17,6 +18,18 @@ pub enum BusError {
         /// Why.
         #[source]
         source: Source,
+    },
+    /// The token cannot be read.
+    #[error(
+        "cannot read the bus's token from `{}`; start the bus first, and check `bus.token_file`",
+        .path.display()
+    )]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
     },
     /// An address that the settings do not allow.
     #[error(

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use tokio::task::JoinHandle;
-use tracing::debug;
 
 use super::{Bus, BusError};
 use crate::contract::Health;
@@ -12,27 +11,36 @@ use crate::contract::subject::HEALTH;
 use crate::service::{Drain, HealthBoard};
 
 impl Bus {
-    /// Collects the word of every running service for `wait`, sorted by service and process.
+    /// Collects the word of every running service for `wait`, sorted by service, host and process.
     pub async fn gather_health(&self, wait: Duration) -> Vec<Health> {
+        let mut all: Vec<Health> = self.gather(HEALTH, wait).await;
+        all.sort_by(|a, b| (&a.service, &a.host, a.pid).cmp(&(&b.service, &b.host, b.pid)));
+        all
+    }
+
+    /// The first word of a running service that `wanted` takes; `None` when there is none within
+    /// `wait`.
+    pub async fn find_health(
+        &self,
+        wait: Duration,
+        wanted: impl Fn(&Health) -> bool,
+    ) -> Option<Health> {
         let inbox = self.client.new_inbox();
-        let Ok(answers) = self.client.subscribe(inbox.clone()).await else {
-            return Vec::new();
-        };
-        if self
-            .client
+        let mut answers = self.client.subscribe(inbox.clone()).await.ok()?;
+        self.client
             .publish_with_reply(HEALTH, inbox, Vec::new().into())
             .await
-            .is_err()
-        {
-            return Vec::new();
-        }
-        let mut all: Vec<Health> = answers
-            .take_until(tokio::time::sleep(wait))
-            .filter_map(|message| async move { serde_json::from_slice(&message.payload).ok() })
-            .collect()
-            .await;
-        all.sort_by(|a, b| (&a.service, a.pid).cmp(&(&b.service, b.pid)));
-        all
+            .ok()?;
+        let find = async {
+            while let Some(message) = answers.next().await {
+                let health = serde_json::from_slice::<Health>(&message.payload).ok();
+                if let Some(health) = health.filter(&wanted) {
+                    return Some(health);
+                }
+            }
+            None
+        };
+        tokio::time::timeout(wait, find).await.ok().flatten()
     }
 
     /// Answers such questions from `board` until `drain` begins.
@@ -41,27 +49,6 @@ impl Bus {
         board: HealthBoard,
         drain: Drain,
     ) -> Result<JoinHandle<()>, BusError> {
-        let mut questions =
-            self.client
-                .subscribe(HEALTH)
-                .await
-                .map_err(|error| BusError::Subscribe {
-                    subject: HEALTH.to_owned(),
-                    source: error.into(),
-                })?;
-        let client = self.client.clone();
-        Ok(tokio::spawn(async move {
-            while let Some(question) = tokio::select! {
-                question = questions.next() => question,
-                () = drain.begun() => None,
-            } {
-                let answer = serde_json::to_vec(&board.read()).unwrap_or_default();
-                if let Some(reply) = question.reply
-                    && let Err(error) = client.publish(reply, answer.into()).await
-                {
-                    debug!(%error, "health was not told");
-                }
-            }
-        }))
+        self.answer_all(HEALTH, drain, move || board.read()).await
     }
 }

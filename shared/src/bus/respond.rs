@@ -3,18 +3,30 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
-use async_nats::{Message, Subject};
+use async_nats::{HeaderMap, Message, Subject};
 use futures::StreamExt as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
-use tracing::{Instrument as _, debug, info_span, warn};
+use tracing::{Instrument as _, debug, field, info_span, warn};
 
 use super::{Bus, BusError, trace};
 use crate::contract::{ErrorBody, ErrorCode, Reply};
+use crate::metrics::{self, ReplyClock, ReplyOutcome};
 use crate::service::Drain;
+
+/// How often a streaming responder says that it is still at work.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// The header of such a message; its payload means nothing.
+pub(super) const ALIVE: &str = "Ibid-Alive";
+
+/// Where a caller says that it no longer listens to the stream sent to `inbox`.
+pub(super) fn stop_subject(inbox: &str) -> String {
+    format!("{inbox}.stop")
+}
 
 /// Where a streaming responder puts its events.
 pub struct EventSink<E> {
@@ -54,16 +66,23 @@ impl Bus {
         self.serve((subject, queue), limit, drain, move |request: Q, reply| {
             let (client, handler) = (client.clone(), Arc::clone(&handler));
             async move {
+                let clock = ReplyClock::start(subject);
                 let answer = handler(request).await;
+                let outcome = match &answer {
+                    Ok(_) => ReplyOutcome::Ok,
+                    Err(_) => ReplyOutcome::Error,
+                };
                 let sent = publish(&client, &reply, &Reply::from(answer));
                 sent.await;
+                clock.end(outcome);
             }
         })
         .await
     }
 
     /// As [`Bus::respond`], for answers that are a stream of events. The end is told by an empty
-    /// message when the handler returns.
+    /// message when the handler returns; until then the caller hears every two seconds that the
+    /// handler is at work. When the caller stops listening, the handler is dropped.
     ///
     /// # Errors
     /// When the bus refuses the subscription.
@@ -89,12 +108,21 @@ impl Bus {
             move |request: Q, reply: Subject| {
                 let (client, handler) = (client.clone(), Arc::clone(&handler));
                 async move {
+                    let clock = ReplyClock::start(subject);
                     let sink = EventSink {
                         client: client.clone(),
                         reply: reply.clone(),
                         events: PhantomData,
                     };
-                    handler(request, sink).await;
+                    // The subscription comes first: what is said before it is not heard.
+                    let stop = client.subscribe(stop_subject(&reply)).await;
+                    let work = handler(request, sink);
+                    if !attended(&client, &reply, stop.ok(), work).await {
+                        debug!("the caller stopped listening");
+                        clock.end(ReplyOutcome::Left);
+                        return;
+                    }
+                    clock.end(ReplyOutcome::Ok);
                     if let Err(error) = client.publish(reply, Vec::new().into()).await {
                         debug!(%error, "the end of a stream was not told");
                     }
@@ -148,6 +176,39 @@ impl Bus {
     }
 }
 
+/// Runs `work` with heartbeats to `reply`; `false` when the caller stopped it.
+async fn attended(
+    client: &async_nats::Client,
+    reply: &Subject,
+    mut stop: Option<async_nats::Subscriber>,
+    work: impl Future<Output = ()>,
+) -> bool {
+    let mut work = std::pin::pin!(work);
+    let mut beat = tokio::time::interval(HEARTBEAT);
+    beat.reset();
+    loop {
+        let stopped = async {
+            match &mut stop {
+                Some(stop) => stop.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = &mut work => return true,
+            Some(_) = stopped => return false,
+            _ = beat.tick() => {
+                let mut headers = HeaderMap::new();
+                headers.insert(ALIVE, "1");
+                let sent = client.publish_with_headers(reply.clone(), headers, "-".into());
+                if let Err(error) = sent.await {
+                    debug!(%error, "a heartbeat was not sent");
+                }
+            }
+        }
+    }
+}
+
 /// Takes requests on one subject, or refuses them.
 struct Responder<F> {
     subject: &'static str,
@@ -172,7 +233,12 @@ impl<F> Responder<F> {
         };
         match taken {
             Ok((permit, request)) => {
-                let span = info_span!("answer", otel.name = self.subject);
+                let span = info_span!(
+                    "answer",
+                    otel.name = self.subject,
+                    otel.kind = "server",
+                    outcome = field::Empty
+                );
                 trace::adopt(&span, message.headers.as_ref());
                 let work = (self.handler)(request, reply).instrument(span);
                 tasks.spawn(async move {
@@ -181,6 +247,7 @@ impl<F> Responder<F> {
                 });
             }
             Err(refusal) => {
+                metrics::refused(self.subject, refusal.code);
                 publish(&self.client, &reply, &Reply::<()>::Error(refusal)).await;
             }
         }

@@ -14,6 +14,19 @@ use crate::contract::subject::{DEAD_LETTER_FILTER, DEAD_LETTER_STREAM, Stage};
 const MAX_MESSAGES: i64 = 100_000;
 const MAX_BYTES: i64 = 2 << 30;
 
+/// How much of a stage's work waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueDepth {
+    /// The stage.
+    pub stage: Stage,
+    /// Messages that no instance has been given yet.
+    pub waiting: u64,
+    /// Messages that instances have in hand, or that wait to be tried again.
+    pub in_hand: u64,
+    /// Those of them that were handed out more than once.
+    pub repeated: u64,
+}
+
 impl Bus {
     /// Makes the streams that are not there yet. Any service may call it, any number of times.
     ///
@@ -96,6 +109,27 @@ impl Bus {
                 source: e.into(),
             })?;
         Ok(stream.cached_info().state.messages)
+    }
+
+    /// How much of each stage's work waits; without the stages that no instance has served yet,
+    /// or that cannot be asked.
+    pub async fn queue_depths(&self) -> Vec<QueueDepth> {
+        let asked = Stage::ALL.map(|stage| async move {
+            let stream = self.jetstream.get_stream_no_info(stage.stream()).await;
+            let info = stream.ok()?.consumer_info(stage.durable()).await.ok()?;
+            let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+            Some(QueueDepth {
+                stage,
+                waiting: info.num_pending,
+                in_hand: count(info.num_ack_pending),
+                repeated: count(info.num_redelivered),
+            })
+        });
+        futures::future::join_all(asked)
+            .await
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// The durable consumer that a stage's instances share.

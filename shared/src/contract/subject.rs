@@ -86,6 +86,9 @@ pub const PROGRESS_FILTER: &str = "progress.v1.*";
 /// Every running service answers here with its [`super::Health`].
 pub const HEALTH: &str = "health.v1";
 
+/// Every running service answers here with its [`super::ProcessMetrics`].
+pub const METRICS: &str = "metrics.v1";
+
 /// Request/reply subjects. Each names its request and reply type.
 pub mod call {
     /// [`crate::contract::EmbedQuery`] → [`crate::contract::QueryVector`].
@@ -116,4 +119,8 @@ pub mod call {
     pub const QUERY_SEARCH: &str = "query.v1.search";
     /// [`crate::contract::Question`] → a stream of [`crate::contract::AnswerEvent`].
     pub const QUERY_ASK: &str = "query.v1.ask";
+    /// Nothing → [`crate::contract::GeneratorList`].
+    pub const QUERY_GENERATORS: &str = "query.v1.generators";
+    /// [`crate::contract::GeneratorId`] → [`crate::contract::GeneratorTried`].
+    pub const QUERY_TRY: &str = "query.v1.try";
 }

@@ -14,8 +14,10 @@ mod dump;
 mod embed_query;
 mod failure;
 mod fsck;
+mod generator;
 mod health;
 mod locator;
+mod metrics;
 mod page;
 mod progress;
 mod question;
@@ -24,7 +26,9 @@ mod vector;
 mod work;
 
 pub use admit::{Admit, Admitted, Outcome};
-pub use answer::{AnswerEvent, Citation, Passage, SearchReply, Timings};
+pub use answer::{
+    AnswerEvent, Citation, LeftOut, Passage, SearchReply, Source, Timings, TokenUsage,
+};
 pub use catalog::{
     CatalogStatus, DocumentPage, DocumentState, DocumentView, ListDocuments, Retried, Retry,
     StateCounts,
@@ -40,11 +44,15 @@ pub use dump::{DumpPage, DumpRequest, DumpRow};
 pub use embed_query::{EmbedQuery, EncoderDescription, QueryVector};
 pub use failure::{ErrorBody, ErrorCode, Reply};
 pub use fsck::{FsckFinding, FsckReport};
+pub use generator::{
+    GeneratorId, GeneratorIdError, GeneratorList, GeneratorTried, GeneratorView, Provider,
+};
 pub use health::Health;
 pub use locator::Locator;
+pub use metrics::ProcessMetrics;
 pub use page::{PageManifest, PageRecord, ReadMethod};
 pub use progress::StageProgress;
-pub use question::Question;
+pub use question::{Question, Turn};
 pub use search::{Filter, Hit, Hits, KeywordSearch, VectorSearch};
 pub use vector::Vector;
 pub use work::{Batch, Pipeline, Work};

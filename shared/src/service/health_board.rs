@@ -59,12 +59,19 @@ impl HealthBoard {
         }
     }
 
+    /// Takes back what [`HealthBoard::note`] has said.
+    pub fn withdraw(&self, text: &str) {
+        let mut notes = self.0.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.retain(|note| note != text);
+    }
+
     /// What it says now.
     pub fn read(&self) -> Health {
         let board = &self.0;
         Health {
             service: board.service.to_owned(),
             pid: std::process::id(),
+            host: own_host(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ready: board.ready.load(Ordering::Relaxed),
             in_flight: board.in_hand.load(Ordering::Relaxed),
@@ -80,4 +87,11 @@ impl HealthBoard {
     fn millis(duration: Duration) -> u64 {
         u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// The name of this machine or container, as [`Health`] tells it; empty where it is not known.
+pub fn own_host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map(|name| name.trim().to_owned())
+        .unwrap_or_default()
 }

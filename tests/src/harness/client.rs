@@ -1,6 +1,6 @@
 //! The gateway's HTTP API, as a test calls it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use futures::StreamExt;
@@ -11,10 +11,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use shared::contract::{
     Admitted, AnswerEvent, CatalogStatus, DeletionReceipt, DocumentId, DocumentPage, DocumentState,
-    DocumentView, DumpPage, DumpRow, FsckReport, Health, Question, Retried, Retry, SearchReply,
+    DocumentView, DumpPage, DumpRow, FsckReport, GeneratorList, Health, Question, Retried, Retry,
+    SearchReply,
 };
 
 use super::wait_for;
+
+/// The name of a token's event.
+const TOKEN: &[u8] = b"event: token";
 
 /// A document to be added.
 #[derive(Debug, Clone, Default)]
@@ -158,6 +162,15 @@ impl Client {
     /// # Errors
     /// The gateway refused, did not answer, or sent what is no event.
     pub async fn ask(&self, question: &Question) -> Result<Vec<AnswerEvent>> {
+        Ok(self.ask_timed(question).await?.0)
+    }
+
+    /// As [`Client::ask`], with the time from the request to the first token.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub async fn ask_timed(&self, question: &Question) -> Result<(Vec<AnswerEvent>, Duration)> {
+        let started = Instant::now();
         let url = self.base.join("/api/v1/ask")?;
         let response = self.http.post(url).json(question).send().await?;
         if !response.status().is_success() {
@@ -165,10 +178,24 @@ impl Client {
         }
         let mut body = response.bytes_stream();
         let mut bytes = Vec::new();
+        let mut first = None;
         while let Some(piece) = body.next().await {
             bytes.extend_from_slice(&piece?);
+            let is_there = || bytes.windows(TOKEN.len()).any(|window| window == TOKEN);
+            if first.is_none() && is_there() {
+                first = Some(started.elapsed());
+            }
         }
-        events(&String::from_utf8(bytes)?)
+        let first = first.unwrap_or_else(|| started.elapsed());
+        Ok((events(&String::from_utf8(bytes)?)?, first))
+    }
+
+    /// The generators there are.
+    ///
+    /// # Errors
+    /// The gateway refused, or did not answer.
+    pub async fn models(&self) -> Result<GeneratorList> {
+        self.call(Method::GET, "/api/v1/models", None::<&()>).await
     }
 
     /// Services and catalog.

@@ -85,6 +85,18 @@ impl Harness {
         &self.client
     }
 
+    /// Starts `ibid up` whose answers are written by the Ollama at `url`.
+    ///
+    /// # Errors
+    /// As [`Harness::start`].
+    pub async fn start_with_ollama(paths: &[&Path], url: &str) -> Result<Self> {
+        let settings = [
+            ("IBID_GENERATION__PROVIDER", "ollama"),
+            ("IBID_GENERATION__OLLAMA_URL", url),
+        ];
+        Self::start_with(paths, &settings).await
+    }
+
     /// The data folder.
     pub fn data(&self) -> PathBuf {
         data_in(&self.folder)
@@ -192,6 +204,8 @@ fn command(data: &Path, settings: &[(String, String)]) -> Result<Command> {
         .env("IBID_ASSETS", workspace::assets())
         .env("IBID_GATEWAY__PORT", "0")
         .env("NO_COLOR", "1")
+        // A model server that happens to run on this machine must not answer in a test.
+        .env("IBID_GENERATION__PROVIDER", "extractive")
         .envs(settings.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }

@@ -5,11 +5,12 @@ use super::Source;
 /// Where they stand.
 const HOME: &str = "shared/src/contract/subject.rs";
 /// How the literals begin.
-const BEGINNINGS: [&str; 13] = [
+const BEGINNINGS: [&str; 14] = [
     "ingest.v",
     "deadletter.v",
     "progress.v",
     "health.v",
+    "metrics.v",
     "embed.v",
     "search.v",
     "catalog.v",

@@ -7,6 +7,8 @@ mod golden;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod server;
+#[cfg(test)]
 mod stage;
 #[cfg(test)]
 mod support;

@@ -8,6 +8,11 @@ use shared::settings::{assets_dir, variable};
 
 /// A WordPiece tokenizer like BERT's over `vocabulary`; words outside it are one token each.
 fn word_piece(vocabulary: &[String]) -> TokenCounter {
+    TokenCounter::from_bytes(tokenizer_file(vocabulary).as_bytes()).unwrap()
+}
+
+/// As `tokenizer.json` has it.
+pub(crate) fn tokenizer_file(vocabulary: &[String]) -> String {
     let special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"].map(str::to_owned);
     let vocabulary: serde_json::Map<String, serde_json::Value> = special
         .iter()
@@ -46,7 +51,7 @@ fn word_piece(vocabulary: &[String]) -> TokenCounter {
             "max_input_chars_per_word": 100, "vocab": vocabulary,
         },
     });
-    TokenCounter::from_bytes(tokenizer.to_string().as_bytes()).unwrap()
+    tokenizer.to_string()
 }
 
 /// Every word, mark and Han character is one token, so that expectations can be counted.

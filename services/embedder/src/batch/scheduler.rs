@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tracing::{info, warn};
 
 use super::pace::Pace;
-use super::queue::Queue;
+use super::queue::{Owner, Queue};
 use crate::encoder::Encoder;
 use crate::error::EncodeError;
 use crate::tokens::TokenIds;
@@ -114,12 +114,25 @@ impl Scheduler {
         &self.description
     }
 
-    /// One vector of unit length per text, in order. Waits while too many texts wait already.
-    /// When the caller stops waiting, texts not yet in work are left out.
+    /// As [`Scheduler::encode_for`], for callers that need no turns.
+    ///
+    /// # Errors
+    /// As [`Scheduler::encode_for`].
+    pub async fn encode(&self, texts: Vec<TokenIds>) -> Result<Vec<Vec<f32>>, EncodeError> {
+        self.encode_for(0, texts).await
+    }
+
+    /// One vector of unit length per text, in order. Owners take turns batch by batch. Waits while
+    /// too many texts wait already. When the caller stops waiting, texts not yet in work are left
+    /// out.
     ///
     /// # Errors
     /// When the encoder failed on a batch with one of the texts, or has stopped.
-    pub async fn encode(&self, texts: Vec<TokenIds>) -> Result<Vec<Vec<f32>>, EncodeError> {
+    pub async fn encode_for(
+        &self,
+        owner: Owner,
+        texts: Vec<TokenIds>,
+    ) -> Result<Vec<Vec<f32>>, EncodeError> {
         // More texts than there is room for would wait for ever; they take all the room instead.
         let room = u32::try_from(texts.len().min(self.texts)).unwrap_or(u32::MAX);
         let room = self.room.acquire_many(room).await;
@@ -131,7 +144,7 @@ impl Scheduler {
             }
             let push = |ids: TokenIds| {
                 let (reply, answer) = oneshot::channel();
-                state.queue.push(ids.len(), Waiting { ids, reply });
+                state.queue.push(owner, ids.len(), Waiting { ids, reply });
                 answer
             };
             texts.into_iter().map(push).collect()

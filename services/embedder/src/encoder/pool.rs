@@ -34,7 +34,7 @@ pub(super) fn pool(
 }
 
 /// Divides by the Euclidean norm; a zero vector stays as it is.
-fn to_unit_length(vector: &mut [f32]) {
+pub(crate) fn to_unit_length(vector: &mut [f32]) {
     let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if norm > 0.0 {
         for value in vector {

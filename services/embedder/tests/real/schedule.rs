@@ -1,11 +1,15 @@
 //! Many callers at one encoder, and the embed stage over it.
 
-use std::sync::Arc;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::Poll;
 use std::time::Duration;
 
 use embedder::batch::{Scheduler, SchedulerOptions};
 use embedder::encoder::{Encoder, OnnxEncoder, SessionOptions};
+use embedder::engine::Local;
 use embedder::error::EncodeError;
 use embedder::model::Model;
 use embedder::responder::Questions;
@@ -33,6 +37,11 @@ fn scheduler(model: &Arc<Model>) -> Scheduler {
     Scheduler::start(OPTIONS, move || OnnxEncoder::open(&runtime, model, session)).unwrap()
 }
 
+fn engine(model: &Arc<Model>) -> Arc<Local> {
+    let (chunks, questions) = (scheduler(model), scheduler(model));
+    Arc::new(Local::new(Arc::clone(model), chunks, questions))
+}
+
 pub(crate) fn model() -> Arc<Model> {
     Arc::new(Model::open(minilm(), Precision::Fp32).unwrap())
 }
@@ -40,10 +49,15 @@ pub(crate) fn model() -> Arc<Model> {
 /// Answers with each text's length, or as told by the text's first id.
 struct Mock {
     batches: Arc<AtomicUsize>,
+    /// The first id of each text, batch by batch.
+    seen: Arc<Mutex<Vec<u32>>>,
+    gate: mpsc::Receiver<()>,
 }
 
 const FAIL: u32 = 666;
 const PANIC: u32 = 667;
+/// Until the test lets go.
+const WAIT: u32 = 668;
 
 impl Encoder for Mock {
     fn describe(&self) -> EncoderDescription {
@@ -59,6 +73,11 @@ impl Encoder for Mock {
         self.batches.fetch_add(1, Ordering::SeqCst);
         let has = |id| batch.iter().any(|text| text[0] == id);
         assert!(!has(PANIC), "as told");
+        let first = batch.iter().map(|text| text[0]);
+        self.seen.lock().unwrap().extend(first);
+        if has(WAIT) {
+            self.gate.recv().unwrap();
+        }
         if has(FAIL) {
             return Err(EncodeError::Output {
                 found: 0,
@@ -73,8 +92,57 @@ fn mock() -> (Scheduler, Arc<AtomicUsize>) {
     let batches = Arc::new(AtomicUsize::new(0));
     let mock = Mock {
         batches: Arc::clone(&batches),
+        seen: Arc::default(),
+        gate: mpsc::channel().1,
     };
     (Scheduler::start(OPTIONS, || Ok(mock)).unwrap(), batches)
+}
+
+/// Lets the texts of a call begin to wait, and the call go on later.
+async fn begin(call: Pin<&mut impl Future>) {
+    let mut call = call;
+    poll_fn(|context| {
+        assert!(call.as_mut().poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_small_document_does_not_wait_for_a_large_one() {
+    let (go, gate) = mpsc::channel();
+    let seen: Arc<Mutex<Vec<u32>>> = Arc::default();
+    let mock = Mock {
+        batches: Arc::default(),
+        seen: Arc::clone(&seen),
+        gate,
+    };
+    // One text per batch, and all texts at once.
+    let options = SchedulerOptions {
+        batch_time: Duration::from_nanos(1),
+        texts: 1000,
+        ..OPTIONS
+    };
+    let scheduler = Scheduler::start(options, || Ok(mock)).unwrap();
+    let (large, small) = (1, 2);
+    let held = scheduler.encode_for(0, vec![vec![WAIT; 10]]);
+    let much = scheduler.encode_for(1, vec![vec![large; 100]; 500]);
+    let little = scheduler.encode_for(2, vec![vec![small; 100]; 5]);
+    tokio::pin!(held, much, little);
+    begin(held.as_mut()).await;
+    begin(much.as_mut()).await;
+    begin(little.as_mut()).await;
+    seen.lock().unwrap().clear();
+    go.send(()).unwrap();
+    let (held, much, little) = tokio::join!(held, much, little);
+    assert!(held.is_ok() && much.is_ok() && little.is_ok());
+    let seen = seen.lock().unwrap();
+    let last = seen.iter().rposition(|first| *first == small).unwrap();
+    assert!(
+        last <= 12,
+        "the last text of the small one was number {last}"
+    );
+    assert_eq!(seen.last(), Some(&large));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,7 +262,7 @@ pub(crate) fn made(model: &Model, texts: &[&str]) -> ChunksMade {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stage_gives_each_chunk_its_vector() {
     let model = model();
-    let stage = EmbedStage::new(Arc::clone(&model), Arc::new(scheduler(&model)));
+    let stage = EmbedStage::new(engine(&model));
     let message = made(&model, &TEXTS);
     let out = stage.handle(message.clone()).await.unwrap();
     assert_eq!(
@@ -213,7 +281,7 @@ async fn the_stage_gives_each_chunk_its_vector() {
     let (first, second) = (&embedded.vectors[0].0, &embedded.vectors[1].0);
     assert!((cosine(first, second) - 0.7553).abs() < 0.002);
 
-    let questions = Questions::new(Arc::clone(&model), scheduler(&model));
+    let questions = Questions::new(engine(&model));
     let asked = questions
         .embed(EmbedQuery {
             text: TEXTS[0].to_owned(),
@@ -247,7 +315,7 @@ async fn the_stage_gives_each_chunk_its_vector() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_for_another_model_are_refused() {
     let model = model();
-    let stage = EmbedStage::new(Arc::clone(&model), Arc::new(scheduler(&model)));
+    let stage = EmbedStage::new(engine(&model));
     let check = async |change: fn(&mut ChunksMade), expect: &str| {
         let mut message = made(&model, &TEXTS[..1]);
         change(&mut message);

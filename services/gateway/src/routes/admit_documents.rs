@@ -8,11 +8,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
+use aide::transform::TransformOperation;
 use axum::extract::State;
-use axum::extract::multipart::{Field, Multipart, MultipartRejection};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::extract::multipart::Field;
+use schemars::JsonSchema;
 use serde::Serialize;
 use shared::contract::subject::call;
 use shared::contract::{Admit, Admitted, CollectionName, ErrorCode, Sha256Hex};
@@ -21,9 +20,11 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::extract::Form;
 use crate::http_status::Code;
 use crate::intake::{self, Limits, in_time};
 use crate::limit::busy;
+use crate::openapi::Accepted;
 use crate::source_path::SourcePath;
 
 /// Bytes of a field that is not a file.
@@ -42,32 +43,58 @@ struct Said {
 }
 
 /// A document that was taken in.
-#[derive(Debug, Serialize)]
-struct Taken {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TakenIn")]
+pub(crate) struct Taken {
+    /// Its path, which is its identity within the collection.
     path: String,
+    /// Its collection.
     collection: CollectionName,
+    /// The hash of its bytes.
     content: Sha256Hex,
+    /// Their number.
     bytes: u64,
+    /// How it will be read.
     format: Format,
     #[serde(flatten)]
     admitted: Admitted,
 }
 
 /// What became of one of several files.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Outcome {
+#[schemars(rename = "OneOfSeveral")]
+pub(crate) enum Outcome {
+    /// It was taken in.
     Taken(Box<Taken>),
+    /// It was not; the others are not held up by it.
     Refused {
+        /// Its path, if one was given.
         path: Option<String>,
+        /// Why not.
         error: Refusal,
     },
 }
 
-#[derive(Debug, Serialize)]
-struct Refusal {
+/// One file's outcome, or those of several.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "Added")]
+pub(crate) enum Answer {
+    /// The form had one file.
+    One(Box<Taken>),
+    /// In the order of the form.
+    Several(Vec<Outcome>),
+}
+
+/// Why a file was not taken in.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Refusal {
+    /// For programs.
     code: Code,
+    /// What went wrong, for people.
     message: String,
+    /// What to do about it.
     remedy: String,
 }
 
@@ -92,22 +119,28 @@ impl Outcome {
     }
 }
 
+pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<'_> {
+    operation
+        .id("add_documents")
+        .tag("documents")
+        .summary("Takes documents in")
+        .description(
+            "Answers when the catalog has them, not when they are searchable. One file is \
+             answered by an object, several by an array.",
+        )
+}
+
 /// Admits every file of the form.
 pub(crate) async fn admit(
     State(app): State<App>,
-    form: Result<Multipart, MultipartRejection>,
-) -> Result<Response, ApiError> {
+    form: Result<Form, ApiError>,
+) -> Result<Accepted<Answer>, ApiError> {
     let place = Arc::clone(&app.uploads).acquire_owned();
     let Ok(Ok(_place)) = timeout(PLACE_WITHIN, place).await else {
         return Err(busy("uploads"));
     };
     let pause = app.deadlines.upload_pause;
-    let mut form = form.map_err(|rejection| {
-        ApiError::bad_request(
-            rejection.body_text(),
-            "send a form as `multipart/form-data`",
-        )
-    })?;
+    let Form(mut form) = form?;
     let mut said = Said::default();
     let mut results = Vec::new();
     while let Some(mut field) = in_time(pause, form.next_field()).await? {
@@ -193,16 +226,16 @@ async fn take_in(
 /// One file: an object or an error; several: an array.
 fn respond(
     mut results: Vec<(Option<String>, Result<Taken, ApiError>)>,
-) -> Result<Response, ApiError> {
+) -> Result<Accepted<Answer>, ApiError> {
     if results.len() > 1 {
-        let all: Vec<Outcome> = results
+        let all = results
             .into_iter()
             .map(|(path, result)| Outcome::new(path, result))
             .collect();
-        return Ok((StatusCode::ACCEPTED, Json(all)).into_response());
+        return Ok(Accepted(Answer::Several(all)));
     }
     match results.pop() {
-        Some((_, result)) => Ok((StatusCode::ACCEPTED, Json(result?)).into_response()),
+        Some((_, result)) => Ok(Accepted(Answer::One(Box::new(result?)))),
         None => Err(ApiError::bad_request(
             "the form has no file",
             "send a field `file`",

@@ -1,34 +1,42 @@
 //! `POST /api/v1/ask`: an answer, streamed as server-sent events: `sources` once, `token`s, then
 //! `done` or `error`, exactly once.
 
-use std::convert::Infallible;
 use std::pin::Pin;
-use std::time::Duration;
 
+use aide::transform::TransformOperation;
 use axum::extract::State;
-use axum::http::{HeaderName, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use futures::{Stream, StreamExt as _, stream};
 use shared::contract::subject::call;
 use shared::contract::{AnswerEvent, ErrorBody, ErrorCode, Question};
 use shared::service::Drain;
 
 use crate::app::App;
+use crate::asked::AskedQuestion;
 use crate::error::ApiError;
 use crate::extract::Body;
-
-/// A comment is sent when nothing else was for so long, so that neither side takes the other for
-/// dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+use crate::openapi::EventStream;
+use crate::sse;
 
 type Events = Pin<Box<dyn Stream<Item = Result<AnswerEvent, ErrorBody>> + Send>>;
+
+pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<'_> {
+    operation
+        .id("ask")
+        .tag("questions")
+        .summary("An answer, streamed")
+        .description(
+            "Events `sources` once, `token`s, then `done` or `error`, exactly once. What fails before the first event is an ordinary error.",
+        )
+        .response::<200, EventStream<AnswerEvent>>()
+}
 
 /// The stream. What fails before its first event is an ordinary error with its status.
 pub(crate) async fn ask(
     State(app): State<App>,
-    Body(question): Body<Question>,
+    Body(asked): Body<AskedQuestion>,
 ) -> Result<Response, ApiError> {
+    let question = Question::from(asked);
     let pause = app.deadlines.answer_pause;
     let events = app
         .bus
@@ -41,15 +49,10 @@ pub(crate) async fn ask(
         None => return Err(broken_off().into()),
     };
     let rest = stream::iter([Ok(first)]).chain(events);
-    let events = to_the_end(Box::pin(rest), app.drain.clone())
-        .map(|event| Ok::<_, Infallible>(encode(&event)));
-    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
-    let headers = [
-        (header::CACHE_CONTROL, "no-store"),
-        // Asks a reverse proxy in between not to collect the tokens.
-        (HeaderName::from_static("x-accel-buffering"), "no"),
-    ];
-    Ok((headers, stream).into_response())
+    let events = to_the_end(Box::pin(rest), app.drain.clone());
+    Ok(sse::respond(
+        events.map(|event| sse::event(name(&event), &event)),
+    ))
 }
 
 /// `events` with exactly one end: what breaks off, fails, or meets the drain ends with an error.
@@ -76,16 +79,13 @@ fn to_the_end(events: Events, drain: Drain) -> impl Stream<Item = AnswerEvent> +
     })
 }
 
-fn encode(event: &AnswerEvent) -> Event {
-    let name = match event {
+fn name(event: &AnswerEvent) -> &'static str {
+    match event {
         AnswerEvent::Sources { .. } => "sources",
         AnswerEvent::Token { .. } => "token",
         AnswerEvent::Done { .. } => "done",
         AnswerEvent::Error { .. } => "error",
-    };
-    // JSON has no line break outside of escapes, so an event is one `data` line.
-    let data = serde_json::to_string(event).unwrap_or_default();
-    Event::default().event(name).data(data)
+    }
 }
 
 fn broken_off() -> ErrorBody {
@@ -122,8 +122,10 @@ mod tests {
     )]
     fn done() -> Item {
         Ok(AnswerEvent::Done {
-            generator: "extractive".to_owned(),
+            generator: "extractive".parse().unwrap(),
             timings: shared::contract::Timings::default(),
+            usage: shared::contract::TokenUsage::default(),
+            left_out: shared::contract::LeftOut::default(),
             answered: true,
             citations: Vec::new(),
             notes: Vec::new(),

@@ -10,7 +10,7 @@ pub(crate) async fn no_such_route(uri: Uri) -> ApiError {
     ApiError::new(
         Code::NoSuchRoute,
         format!("nothing is at `{}`", uri.path()),
-        "open `/`, or see docs/contracts.md for the API",
+        "open `/`, or see docs/api.md for the API",
     )
 }
 
@@ -19,6 +19,6 @@ pub(crate) async fn wrong_method(method: Method, uri: Uri) -> ApiError {
     ApiError::new(
         Code::WrongMethod,
         format!("`{}` has no method {method}", uri.path()),
-        "see docs/contracts.md for the API",
+        "see docs/api.md for the API",
     )
 }

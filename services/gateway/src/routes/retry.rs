@@ -1,5 +1,6 @@
 //! `POST /api/v1/retry`: does the work of one or of all failed documents again.
 
+use aide::transform::TransformOperation;
 use axum::Json;
 use axum::extract::State;
 use shared::contract::subject::call;
@@ -8,6 +9,13 @@ use shared::contract::{Retried, Retry};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Body;
+
+pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<'_> {
+    operation
+        .id("retry")
+        .tag("documents")
+        .summary("Does the work of one or of all failed documents again")
+}
 
 /// The documents that were queued again.
 pub(crate) async fn retry(

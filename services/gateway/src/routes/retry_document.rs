@@ -1,5 +1,6 @@
 //! `POST /api/v1/documents/{id}/retry`: does the work of one document again.
 
+use aide::transform::TransformOperation;
 use axum::Json;
 use axum::extract::State;
 use shared::contract::subject::call;
@@ -8,6 +9,13 @@ use shared::contract::{Retried, Retry};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Document;
+
+pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<'_> {
+    operation
+        .id("retry_document")
+        .tag("documents")
+        .summary("Does the work of one document again")
+}
 
 /// The document, queued again.
 pub(crate) async fn retry(

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use aide::transform::TransformOperation;
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 use shared::contract::subject::call;
 use shared::contract::{CatalogStatus, ErrorBody, Health};
@@ -16,7 +18,7 @@ const LISTEN_FOR: Duration = Duration::from_millis(250);
 const CATALOG_WITHIN: Duration = Duration::from_secs(3);
 
 /// How Ibid is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Status {
     /// The services that answered.
     services: Vec<Health>,
@@ -25,6 +27,13 @@ pub(crate) struct Status {
     /// Why it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
+}
+
+pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<'_> {
+    operation
+        .id("status")
+        .tag("state")
+        .summary("Every service's word, and the catalog's")
 }
 
 /// The status as far as it can be known; never an error of its own.

@@ -1,177 +1,15 @@
-//! The API and the page over HTTP: who is answered, with what status, and in which order.
-
-use std::time::Duration;
+//! The API and the page over HTTP: who is answered, and with what status.
 
 use futures::StreamExt as _;
 use gateway::Settings;
 use serde_json::json;
-use shared::bus::EventSink;
 use shared::contract::subject::call;
 use shared::contract::{
-    AnswerEvent, DocumentId, DocumentPage, DocumentView, ErrorBody, ErrorCode, ListDocuments,
-    Question, Retried, Retry, Timings,
+    DocumentId, DocumentPage, DocumentView, ErrorBody, ErrorCode, GeneratorId, GeneratorList,
+    GeneratorTried, ListDocuments, Question, Retried, Retry, SearchReply, Timings,
 };
 
-use crate::support::{Gateway, expect_error, wait_for};
-
-fn done() -> AnswerEvent {
-    AnswerEvent::Done {
-        generator: "extractive".to_owned(),
-        timings: Timings::default(),
-        answered: true,
-        citations: Vec::new(),
-        notes: Vec::new(),
-    }
-}
-
-fn token(text: &str) -> AnswerEvent {
-    AnswerEvent::Token {
-        text: text.to_owned(),
-    }
-}
-
-/// Names and data of server-sent events.
-fn events(text: &str) -> Vec<(String, AnswerEvent)> {
-    text.split("\n\n")
-        .filter(|block| block.contains("data:"))
-        .map(|block| {
-            let field = |name: &str| {
-                block
-                    .lines()
-                    .find_map(|line| line.strip_prefix(name))
-                    .unwrap()
-                    .trim()
-                    .to_owned()
-            };
-            (
-                field("event:"),
-                serde_json::from_str(&field("data:")).unwrap(),
-            )
-        })
-        .collect()
-}
-
-async fn ask(gateway: &Gateway, text: &str) -> reqwest::Response {
-    let url = gateway.url("/api/v1/ask");
-    gateway
-        .client
-        .post(url)
-        .json(&json!({ "text": text }))
-        .send()
-        .await
-        .unwrap()
-}
-
-#[tokio::test]
-async fn an_answer_streams_in_order_and_ends_once() {
-    let gateway = Gateway::start(Settings::default()).await;
-    gateway
-        .play_stream(
-            call::QUERY_ASK,
-            |question: Question, sink: EventSink<AnswerEvent>| async move {
-                assert!(
-                    sink.send(AnswerEvent::Sources {
-                        passages: Vec::new()
-                    })
-                    .await
-                );
-                for word in question.text.split_inclusive(' ') {
-                    assert!(sink.send(token(word)).await);
-                }
-                assert!(sink.send(done()).await);
-            },
-        )
-        .await;
-    let response = ask(&gateway, "one two\nlines three").await;
-    assert_eq!(response.status(), 200);
-    assert_eq!(response.headers()["content-type"], "text/event-stream");
-    assert_eq!(response.headers()["cache-control"], "no-store");
-    let events = events(&response.text().await.unwrap());
-    let names: Vec<_> = events.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["sources", "token", "token", "token", "done"]);
-    let text: String = events
-        .iter()
-        .filter_map(|(_, event)| match event {
-            AnswerEvent::Token { text } => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(text, "one two\nlines three");
-}
-
-#[tokio::test]
-async fn tokens_leave_before_the_answer_is_whole() {
-    let gateway = Gateway::start(Settings::default()).await;
-    let (go, wait) = tokio::sync::watch::channel(false);
-    gateway
-        .play_stream(
-            call::QUERY_ASK,
-            move |_: Question, sink: EventSink<AnswerEvent>| {
-                let mut wait = wait.clone();
-                async move {
-                    assert!(sink.send(token("early")).await);
-                    wait.wait_for(|go| *go).await.unwrap();
-                    assert!(sink.send(done()).await);
-                }
-            },
-        )
-        .await;
-    let mut body = ask(&gateway, "x").await.bytes_stream();
-    let first = tokio::time::timeout(Duration::from_secs(10), body.next())
-        .await
-        .unwrap();
-    assert!(String::from_utf8_lossy(&first.unwrap().unwrap()).contains("early"));
-    go.send(true).unwrap();
-    let rest: Vec<_> = body.map(Result::unwrap).collect().await;
-    assert!(String::from_utf8_lossy(&rest.concat()).contains("event: done"));
-}
-
-#[tokio::test]
-async fn an_answer_that_fails_before_it_begins_has_a_status() {
-    let gateway = Gateway::start(Settings::default()).await;
-    expect_error(ask(&gateway, "x").await, 503, "unavailable").await;
-    gateway
-        .play_stream(
-            call::QUERY_ASK,
-            |_: Question, sink: EventSink<AnswerEvent>| async move {
-                let error = ErrorBody::new(ErrorCode::BadRequest, "the question is empty", "ask");
-                sink.send(AnswerEvent::Error { error }).await;
-            },
-        )
-        .await;
-    expect_error(ask(&gateway, "").await, 400, "bad_request").await;
-}
-
-#[tokio::test]
-async fn an_answer_that_breaks_off_ends_with_an_error_event() {
-    let settings = Settings {
-        answer_pause_secs: 1,
-        ..Settings::default()
-    };
-    let gateway = Gateway::start(settings).await;
-    gateway
-        .play_stream(
-            call::QUERY_ASK,
-            |question: Question, sink: EventSink<AnswerEvent>| async move {
-                sink.send(token("half")).await;
-                if question.text == "hang" {
-                    futures::future::pending::<()>().await;
-                }
-            },
-        )
-        .await;
-    for (question, code) in [
-        ("break", ErrorCode::Unavailable),
-        ("hang", ErrorCode::Deadline),
-    ] {
-        let events = events(&ask(&gateway, question).await.text().await.unwrap());
-        let Some((name, AnswerEvent::Error { error })) = events.last() else {
-            panic!("{events:?} has no error at its end");
-        };
-        assert_eq!((name.as_str(), error.code), ("error", code), "{question}");
-        assert_eq!(events.len(), 2);
-    }
-}
+use crate::support::{Gateway, expect_error};
 
 #[tokio::test]
 async fn only_this_server_and_its_own_page_are_answered() {
@@ -287,23 +125,157 @@ async fn requests_that_are_wrong_say_how() {
         "bad_request",
     )
     .await;
-    let post = |body: &str| {
-        let url = gateway.url("/api/v1/search");
+    let post = |path: &str, body: &str| {
         gateway
             .client
-            .post(url)
+            .post(gateway.url(path))
             .header("content-type", "application/json")
             .body(body.to_owned())
+            .send()
     };
-    expect_error(post("{").send().await.unwrap(), 400, "bad_request").await;
-    expect_error(post("{}").send().await.unwrap(), 400, "bad_request").await;
-    let long = format!("{{\"text\":\"{}\"}}", "a".repeat(70_000));
-    expect_error(post(&long).send().await.unwrap(), 413, "too_large").await;
-    let plain = gateway
+    let search = "/api/v1/search";
+    expect_error(post(search, "{").await.unwrap(), 400, "bad_request").await;
+    expect_error(post(search, "{}").await.unwrap(), 400, "bad_request").await;
+    let long = format!("{{\"text\":\"{}\"}}", "a".repeat(262_144));
+    let body = expect_error(post(search, &long).await.unwrap(), 413, "too_large").await;
+    assert_eq!(body["message"], "the body has more than 262144 bytes");
+    let plain = gateway.client.post(gateway.url(search)).body("{}");
+    expect_error(plain.send().await.unwrap(), 415, "wrong_media_type").await;
+
+    for (path, body, name) in [
+        (
+            search,
+            r#"{"text":"a","semantic_wieght":1}"#,
+            "semantic_wieght",
+        ),
+        (
+            "/api/v1/ask",
+            r#"{"text":"a","generater":"x"}"#,
+            "generater",
+        ),
+        (
+            search,
+            r#"{"text":"a","filter":{"document":[]}}"#,
+            "document",
+        ),
+        ("/api/v1/models/try", r#"{"model":"x"}"#, "model"),
+        ("/api/v1/login", r#"{"tokn":"x"}"#, "tokn"),
+        ("/api/v1/retry", r#""all_faild""#, "all_faild"),
+    ] {
+        let response = post(path, body).await.unwrap();
+        let body = expect_error(response, 400, "bad_request").await;
+        let message = body["message"].as_str().unwrap();
+        assert!(message.contains(&format!("`{name}`")), "{path}: {message}");
+    }
+    for path in [
+        "/api/v1/dump?aftr=1",
+        "/api/v1/documents/0190f3c2a1b2c3d4e5f60718293a4b5c/pages?from=1",
+    ] {
+        expect_error(get(path).await.unwrap(), 400, "bad_request").await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_passed_on_whole_and_models_are_listed_and_tried() {
+    let gateway = Gateway::start(Settings::default()).await;
+    gateway
+        .play(call::QUERY_SEARCH, |question: Question| async move {
+            assert_eq!(question.k, 7);
+            assert_eq!(question.semantic_weight, Some(0.25));
+            assert_eq!(question.filter.collections.len(), 1);
+            Ok(SearchReply {
+                passages: Vec::new(),
+                timings: Timings::default(),
+                notes: vec![question.text],
+            })
+        })
+        .await;
+    let question = json!({
+        "text": "when?", "k": 7, "semantic_weight": 0.25, "filter": { "collections": ["notes"] },
+    });
+    let found = gateway
         .client
         .post(gateway.url("/api/v1/search"))
-        .body("{}");
-    expect_error(plain.send().await.unwrap(), 415, "wrong_media_type").await;
+        .json(&question);
+    let found: SearchReply = found.send().await.unwrap().json().await.unwrap();
+    assert_eq!(found.notes, ["when?"]);
+
+    gateway
+        .play(call::QUERY_GENERATORS, |(): ()| async {
+            Ok(GeneratorList {
+                generators: Vec::new(),
+                problems: Vec::new(),
+            })
+        })
+        .await;
+    let models = gateway.client.get(gateway.url("/api/v1/models")).send();
+    let models: GeneratorList = models.await.unwrap().json().await.unwrap();
+    assert!(models.generators.is_empty());
+
+    gateway
+        .play(call::QUERY_TRY, |id: GeneratorId| async {
+            Ok(GeneratorTried {
+                id,
+                first_token_ms: 12.5,
+            })
+        })
+        .await;
+    let tried = gateway
+        .client
+        .post(gateway.url("/api/v1/models/try"))
+        .json(&json!({ "id": "ollama/llama3.2:3b" }));
+    let tried: GeneratorTried = tried.send().await.unwrap().json().await.unwrap();
+    assert_eq!(tried.id.to_string(), "ollama/llama3.2:3b");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let settings = Settings {
+        call_secs: 1,
+        ..Settings::default()
+    };
+    let gateway = Gateway::start(settings).await;
+    let body = futures::stream::iter([Ok::<_, std::io::Error>("{\"text\":")])
+        .chain(futures::stream::pending());
+    let request = gateway
+        .client
+        .post(gateway.url("/api/v1/search"))
+        .header("content-type", "application/json")
+        .body(reqwest::Body::wrap_stream(body));
+    expect_error(request.send().await.unwrap(), 408, "too_slow").await;
+}
+
+#[tokio::test]
+async fn an_answer_names_its_trace_and_takes_up_the_callers() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let get = |parent: String| {
+        let request = gateway.client.get(gateway.url("/nowhere"));
+        request.header("traceparent", parent).send()
+    };
+    let response = get(format!("00-{trace}-00f067aa0ba902b7-01"))
+        .await
+        .unwrap();
+    assert_eq!(response.headers()["x-trace-id"], trace);
+    let body = expect_error(response, 404, "no_such_route").await;
+    assert_eq!(body["trace_id"], trace);
+    for odd in [
+        "",
+        "00-xyz-00f067aa0ba902b7-01",
+        "00-00000000000000000000000000000000-1-01",
+    ] {
+        let response = get(odd.to_owned()).await.unwrap();
+        let told = response.headers()["x-trace-id"]
+            .to_str()
+            .unwrap()
+            .to_owned();
+        assert_eq!(told.len(), 32, "{odd}");
+        assert_ne!(told, "0".repeat(32));
+        assert_eq!(
+            expect_error(response, 404, "no_such_route").await["trace_id"],
+            told
+        );
+    }
 }
 
 #[tokio::test]
@@ -388,73 +360,4 @@ async fn status_and_probes_tell_what_is_missing() {
     assert_eq!(status["services"][0]["service"], "gateway");
     assert_eq!(status["catalog"], serde_json::Value::Null);
     assert_eq!(status["error"]["code"], "unavailable");
-}
-
-#[tokio::test]
-async fn more_requests_than_allowed_are_refused_as_busy() {
-    let gateway = Gateway::start(Settings {
-        max_requests: 1,
-        ..Settings::default()
-    })
-    .await;
-    let (go, wait) = tokio::sync::watch::channel(false);
-    gateway
-        .play_stream(
-            call::QUERY_ASK,
-            move |_: Question, sink: EventSink<AnswerEvent>| {
-                let mut wait = wait.clone();
-                async move {
-                    sink.send(token("first")).await;
-                    wait.wait_for(|go| *go).await.unwrap();
-                    sink.send(done()).await;
-                }
-            },
-        )
-        .await;
-    let first = ask(&gateway, "x").await;
-    assert_eq!(first.status(), 200);
-    // The answer is still streaming, so its place is taken.
-    let second = ask(&gateway, "y").await;
-    assert_eq!(second.headers()["retry-after"], "1");
-    expect_error(second, 429, "busy").await;
-    assert_eq!(
-        gateway
-            .client
-            .get(gateway.url("/"))
-            .send()
-            .await
-            .unwrap()
-            .status(),
-        200
-    );
-    go.send(true).unwrap();
-    assert!(first.text().await.unwrap().contains("event: done"));
-    wait_for("the place to be free", async || {
-        (ask(&gateway, "z").await.status() == 200).then_some(())
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn the_port_is_told_and_a_drain_ends_streams() {
-    let gateway = Gateway::start(Settings::default()).await;
-    let port_file = gateway.data().join("run/gateway.port");
-    let told = std::fs::read_to_string(&port_file).unwrap();
-    assert_eq!(told.trim(), gateway.port.to_string());
-    gateway
-        .play_stream(
-            call::QUERY_ASK,
-            |_: Question, sink: EventSink<AnswerEvent>| async move {
-                sink.send(token("first")).await;
-                futures::future::pending::<()>().await;
-            },
-        )
-        .await;
-    let response = ask(&gateway, "x").await;
-    gateway.drain.begin();
-    let events = events(&response.text().await.unwrap());
-    assert_eq!(events.last().unwrap().0, "error");
-    let drained = tokio::time::timeout(Duration::from_secs(15), gateway.task).await;
-    assert_eq!(drained.unwrap().unwrap().given_up, 0);
-    assert!(!port_file.exists());
 }

@@ -37,7 +37,7 @@ pub(crate) struct Gateway {
     pub(crate) blobs: Blobs,
     pub(crate) drain: Drain,
     pub(crate) task: JoinHandle<Drained>,
-    bus: Bus,
+    pub(crate) bus: Bus,
     data: TempDir,
     _server: BusServer,
 }

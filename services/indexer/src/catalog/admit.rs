@@ -4,6 +4,7 @@ use rusqlite::{Transaction, params};
 use shared::contract::{
     Admit, Admitted, DocumentId, DocumentState, FileHash, Generation, Outcome, Pipeline, Retry,
 };
+use shared::telemetry;
 
 use super::row::{SOURCE, Source, state_text};
 use super::visible::{attach, discard_wanted, find_version, retire};
@@ -140,8 +141,8 @@ fn insert(
     let id = DocumentId::generate();
     tx.prepare_cached(
         "INSERT INTO sources(id, collection, path, name, content, bytes, format, file_hash,
-                             generation, fresh, reparse, state, queued_ms, added_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?12)",
+                             generation, fresh, reparse, state, queued_ms, added_ms, trace)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?12, ?13)",
     )?
     .execute(params![
         id.as_str(),
@@ -155,7 +156,8 @@ fn insert(
         Generation(1).0,
         request.force,
         state_text(DocumentState::Queued),
-        now
+        now,
+        telemetry::here()
     ])?;
     Ok(id)
 }
@@ -166,14 +168,15 @@ fn requeue(tx: &Transaction<'_>, source: &Source, fresh: bool, now: i64) -> rusq
     tx.prepare_cached(
         "UPDATE sources SET generation = generation + 1, attempt = 0, fresh = ?1, reparse = ?2,
                             state = ?3, pages_seen = 0, error = NULL, sequence = NULL,
-                            queued_ms = ?4
-         WHERE ordinal = ?5",
+                            queued_ms = ?4, trace = ?5
+         WHERE ordinal = ?6",
     )?
     .execute(params![
         fresh,
         reparse,
         state_text(DocumentState::Queued),
         now,
+        telemetry::here(),
         source.ordinal
     ])?;
     Ok(())

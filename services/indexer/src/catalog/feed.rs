@@ -1,10 +1,12 @@
 //! What the feeder asks of the queue of record.
 
-use rusqlite::params;
+use std::collections::HashMap;
+
+use rusqlite::{OptionalExtension as _, Row, params};
 use shared::contract::{DocumentAdmitted, DocumentId, DocumentState, FileHash, Generation, Work};
 
 use super::Catalog;
-use super::row::{SOURCE, Source, state_text};
+use super::row::{SOURCE, Source, state, state_text, text};
 use crate::error::CatalogError;
 
 /// A document that was handed out and is not committed yet.
@@ -44,6 +46,30 @@ pub struct Progress {
     pub state: DocumentState,
     /// Pages found, 0 when not known.
     pub pages: u32,
+}
+
+/// A document that has become findable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// The document.
+    pub id: DocumentId,
+    /// Ready or partial.
+    pub state: DocumentState,
+    /// Milliseconds since it was queued.
+    pub took_ms: i64,
+    /// The trace that queued it.
+    pub trace: Option<String>,
+}
+
+impl Finished {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: text(row, 0)?,
+            state: state(row, 1)?,
+            took_ms: row.get(2)?,
+            trace: row.get(3)?,
+        })
+    }
 }
 
 const WORKING: &str = "state IN ('parsing', 'chunking', 'embedding')";
@@ -152,6 +178,30 @@ impl Catalog {
         })
     }
 
+    /// The traces that queued the documents of `messages`.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read.
+    pub fn traces(
+        &self,
+        messages: &[DocumentAdmitted],
+    ) -> Result<HashMap<DocumentId, String>, CatalogError> {
+        self.read(|tx| {
+            let mut traces = HashMap::new();
+            let mut statement = tx.prepare_cached("SELECT trace FROM sources WHERE id = ?1")?;
+            for message in messages {
+                let id = &message.work.document_id;
+                let trace = statement
+                    .query_row([id.as_str()], |row| row.get::<_, Option<String>>(0))
+                    .optional()?;
+                if let Some(trace) = trace.flatten() {
+                    traces.insert(id.clone(), trace);
+                }
+            }
+            Ok(traces)
+        })
+    }
+
     /// Notes how far documents have come; never backwards, and only for the present generation.
     ///
     /// # Errors
@@ -186,11 +236,11 @@ impl Catalog {
     }
 
     /// Makes final what both indexes can find: every committed document whose change is not
-    /// after `sequence`. Returns how many.
+    /// after `sequence`. Returns them.
     ///
     /// # Errors
     /// When the catalog cannot be written.
-    pub fn finish(&self, sequence: u64, now: i64) -> Result<usize, CatalogError> {
+    pub fn finish(&self, sequence: u64, now: i64) -> Result<Vec<Finished>, CatalogError> {
         let waiting: bool = self.read(|tx| {
             Ok(tx
                 .prepare_cached(
@@ -200,7 +250,7 @@ impl Catalog {
                 .query_row([sequence], |row| row.get(0))?)
         })?;
         if !waiting {
-            return Ok(0);
+            return Ok(Vec::new());
         }
         self.write(|tx| {
             let finished = tx
@@ -209,9 +259,11 @@ impl Catalog {
                         state = CASE (SELECT missing FROM versions WHERE id = visible_version)
                                 WHEN '[]' THEN 'ready' ELSE 'partial' END,
                         indexed_ms = ?1, sequence = NULL
-                     WHERE state = 'indexing' AND sequence <= ?2",
+                     WHERE state = 'indexing' AND sequence <= ?2
+                     RETURNING id, state, max(0, ?1 - queued_ms), trace",
                 )?
-                .execute(params![now, sequence])?;
+                .query_map(params![now, sequence], Finished::read)?
+                .collect::<rusqlite::Result<Vec<_>>>()?;
             Ok(finished)
         })
     }

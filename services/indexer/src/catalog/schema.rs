@@ -3,10 +3,10 @@
 use rusqlite::{Connection, Transaction};
 
 /// Migrations in order; the n-th brings the file from schema n to n + 1.
-const MIGRATIONS: [&str; 1] = [V1];
+const MIGRATIONS: [&str; 2] = [V1, V2];
 
 /// Latest schema of this program.
-pub(super) const KNOWN: i64 = 1;
+pub(super) const KNOWN: i64 = 2;
 
 /// Keys of chunks and numbers of changes are AUTOINCREMENT: the indexes name chunks by key, so a
 /// key of something deleted must never mean something else.
@@ -148,6 +148,12 @@ CREATE TABLE garbage(
     parser TEXT NOT NULL,
     PRIMARY KEY(content, file_hash, parser)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// The trace that queued a document: what is done for it later, by whichever process, belongs to
+/// it.
+const V2: &str = "
+ALTER TABLE sources ADD COLUMN trace TEXT;
 ";
 
 /// Settings of every connection. Full sync: an admission is durable before its reply. Secure

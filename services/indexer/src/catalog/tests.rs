@@ -74,6 +74,7 @@ impl Fixture {
         self.catalog
             .finish(self.catalog.sequence().unwrap(), 7)
             .unwrap()
+            .len()
     }
 
     fn state(&self, id: &DocumentId) -> DocumentState {
@@ -180,10 +181,17 @@ fn batches_may_come_in_any_order_and_again() {
     assert_eq!(it.state(&id), DocumentState::Indexing);
     assert_eq!(
         it.catalog.finish(0, 1).unwrap(),
-        0,
+        [],
         "the indexes have not passed it"
     );
-    assert_eq!(it.catalog.finish(1, 9).unwrap(), 1);
+    let finished = it.catalog.finish(1, 9).unwrap();
+    assert_eq!(
+        finished
+            .iter()
+            .map(|one| (&one.id, one.state, one.took_ms))
+            .collect::<Vec<_>>(),
+        [(&id, DocumentState::Ready, 8)]
+    );
     let view = it.catalog.get(&id).unwrap();
     assert_eq!(
         (view.state, view.pages, view.chunks, view.tokens),
@@ -762,4 +770,19 @@ fn filters_come_to_the_chunks_of_what_they_name() {
         .map(|hit| (hit.path.as_str(), hit.text.as_str()))
         .collect();
     assert_eq!(told, [("/b", "beta two\n"), ("/a", "alpha one\n")]);
+}
+
+#[test]
+fn a_file_of_the_first_schema_is_brought_up_to_date() {
+    let it = Fixture::new();
+    let id = it.add("/a", A);
+    let file = rusqlite::Connection::open(it.folder.path().join("catalog.db")).unwrap();
+    file.execute_batch("ALTER TABLE sources DROP COLUMN trace; PRAGMA user_version = 1;")
+        .unwrap();
+    drop(file);
+    let (it, opened) = it.reopen(pipeline());
+    assert_eq!(opened, Opened::default());
+    let work = it.hand_out().remove(0);
+    assert_eq!(work.work.document_id, id);
+    assert!(it.catalog.traces(&[work]).unwrap().is_empty());
 }

@@ -14,14 +14,28 @@ pub struct Decoded {
     pub lossy: bool,
 }
 
+impl Decoded {
+    /// What a reader should know about the text.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let lost = || format!("some bytes are not {} and stand as U+FFFD", self.encoding);
+        self.lossy.then(lost).into_iter().collect()
+    }
+}
+
 /// Decodes a whole text file.
 ///
 /// A byte order mark decides; else UTF-16 by its pattern of zero bytes; else UTF-8 if it is valid
 /// or nearly so; else what chardetng finds most likely over the whole file.
 pub fn decode(bytes: &[u8]) -> Decoded {
+    decode_declared(bytes, None)
+}
+
+/// Decodes a file that names its own encoding: that is taken after a byte order mark and the
+/// pattern of UTF-16, if all bytes make sense in it and they are not UTF-8.
+pub(super) fn decode_declared(bytes: &[u8], declared: Option<&'static Encoding>) -> Decoded {
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, bytes.get(length..).unwrap_or_default()),
-        None => (guess(bytes), bytes),
+        None => (declared_or_guess(bytes, declared), bytes),
     };
     let (text, lossy) = encoding.decode_without_bom_handling(body);
     Decoded {
@@ -29,6 +43,19 @@ pub fn decode(bytes: &[u8]) -> Decoded {
         encoding: encoding.name(),
         lossy,
     }
+}
+
+fn declared_or_guess(bytes: &[u8], declared: Option<&'static Encoding>) -> &'static Encoding {
+    let fits = |encoding: &&'static Encoding| {
+        encoding
+            .decode_without_bom_handling_and_without_replacement(bytes)
+            .is_some()
+    };
+    // In a single-byte encoding all bytes make sense, but hardly any text in one is UTF-8.
+    let is_utf8 = || !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok();
+    utf16_without_mark(bytes)
+        .or_else(|| declared.filter(|_| !is_utf8()).filter(fits))
+        .unwrap_or_else(|| guess(bytes))
 }
 
 fn guess(bytes: &[u8]) -> &'static Encoding {

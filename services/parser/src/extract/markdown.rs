@@ -1,10 +1,8 @@
 //! Markdown: one page as it stands, named after its first heading.
 
 use pulldown_cmark::{Event, HeadingLevel, MetadataBlockKind, Options, Parser, Tag, TagEnd};
-use shared::contract::Locator;
 
-use super::plain::single_page;
-use super::{ExtractError, Extraction, Extractor, charset};
+use super::{ExtractError, Extraction, Extractor, charset, only_page};
 
 pub(super) struct MarkdownExtractor;
 
@@ -12,14 +10,10 @@ impl Extractor for MarkdownExtractor {
     fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
         let decoded = charset::decode(bytes);
         let names = Names::of(&decoded.text);
-        let locator = match names.heading {
-            Some((_, heading)) => Locator::Section { heading },
-            None => Locator::Block { number: 1 },
-        };
-        let page = single_page(&decoded, locator);
+        let doubts = decoded.doubts();
         Ok(Extraction {
             title: names.title,
-            pages: vec![page],
+            pages: vec![only_page(decoded.text, names.heading, doubts)],
             notes: Vec::new(),
         })
     }
@@ -27,15 +21,15 @@ impl Extractor for MarkdownExtractor {
 
 /// What a Markdown document calls itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Names {
+pub(super) struct Names {
     /// `title` of the front matter, else the first heading if it is of the first level.
-    title: Option<String>,
+    pub(super) title: Option<String>,
     /// The first heading, of whatever level.
-    heading: Option<(HeadingLevel, String)>,
+    pub(super) heading: Option<String>,
 }
 
 impl Names {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let mut names = Self::default();
         let (mut in_front_matter, mut level, mut collected) = (false, None, String::new());
         for event in Parser::new_ext(text, Options::ENABLE_YAML_STYLE_METADATA_BLOCKS) {
@@ -62,7 +56,7 @@ impl Names {
                     if names.title.is_none() && found == HeadingLevel::H1 {
                         names.title = Some(heading.clone());
                     }
-                    names.heading = Some((found, heading));
+                    names.heading = Some(heading);
                     break;
                 }
                 _ => {}
@@ -83,6 +77,8 @@ fn front_matter_title(yaml: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use shared::contract::Locator;
+
     use super::*;
 
     #[track_caller]

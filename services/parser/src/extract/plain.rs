@@ -1,46 +1,45 @@
 //! Plain text: one page, because a text has none.
 
-use shared::contract::{Locator, PageRecord, ReadMethod};
-
-use super::{ExtractError, ExtractedPage, Extraction, Extractor, charset, count_characters};
+use super::{ExtractError, Extraction, Extractor, charset, only_page};
 
 pub(super) struct PlainExtractor;
 
 impl Extractor for PlainExtractor {
     fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
         let decoded = charset::decode(bytes);
-        let page = single_page(&decoded, Locator::Block { number: 1 });
+        let doubts = decoded.doubts();
         Ok(Extraction {
             title: None,
-            pages: vec![page],
+            pages: vec![only_page(without_marks(&decoded.text), None, doubts)],
             notes: Vec::new(),
         })
     }
 }
 
-/// A text without pages as its one page.
-pub(super) fn single_page(decoded: &charset::Decoded, locator: Locator) -> ExtractedPage {
-    let doubts = decoded.lossy.then(|| {
-        format!(
-            "some bytes are not {} and stand as U+FFFD",
-            decoded.encoding
-        )
-    });
-    ExtractedPage {
-        record: PageRecord {
-            number: 1,
-            locator,
-            method: ReadMethod::Native,
-            characters: count_characters(&decoded.text),
-            doubts: doubts.into_iter().collect(),
-            error: None,
-        },
-        markdown: decoded.text.clone(),
+/// `text` with a backslash before every `#` that Markdown would take for a heading: in a plain
+/// text it begins a comment, a tag or a number. Underlined headings are left, because plain texts
+/// use them as Markdown does.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_start_matches(' ');
+        let after = body.trim_start_matches('#');
+        let is_marked = after.len() < body.len() && after.starts_with(char::is_whitespace);
+        if is_marked || (after.is_empty() && !body.is_empty()) {
+            out.extend(std::iter::repeat_n(' ', line.len() - body.len()));
+            out.push('\\');
+            out.push_str(body);
+        } else {
+            out.push_str(line);
+        }
     }
+    out
 }
 
 #[cfg(test)]
 mod tests {
+    use shared::contract::{Locator, ReadMethod};
+
     use super::*;
 
     #[test]
@@ -57,6 +56,19 @@ mod tests {
         assert_eq!(record.method, ReadMethod::Native);
         assert_eq!(record.characters, 26);
         assert!(record.doubts.is_empty(), "{record:?}");
+    }
+
+    #[test]
+    fn marks_of_other_kinds_do_not_become_headings() {
+        #[track_caller]
+        fn check(text: &str, expect: &str) {
+            let extraction = PlainExtractor.extract("a.txt", text.as_bytes()).unwrap();
+            assert_eq!(extraction.pages[0].markdown, expect);
+        }
+        check("# comment\nvalue = 1\n", "\\# comment\nvalue = 1\n");
+        check("  ## two\n###\n#", "  \\## two\n\\###\n\\#");
+        check("#tag and #1\nC# is\n", "#tag and #1\nC# is\n");
+        check("Title\n=====\n\n- item\n", "Title\n=====\n\n- item\n");
     }
 
     #[test]

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use ibid_tests::bus::BusServer;
-use query::{BusEngines, Responder, Settings};
+use std::sync::Arc;
+
+use query::{Answerer, BusEngines, Extractive, GenerationSettings, Generators, Settings};
 use shared::blobs::Blobs;
 use shared::bus::{Bus, BusSettings};
 use shared::contract::subject::call;
 use shared::contract::{
-    AnswerEvent, EmbedQuery, ErrorBody, ErrorCode, Hits, KeywordSearch, QueryVector, SearchReply,
-    Vector, VectorSearch,
+    AnswerEvent, EmbedQuery, ErrorBody, ErrorCode, GeneratorList, GeneratorTried, Hits,
+    KeywordSearch, QueryVector, SearchReply, Vector, VectorSearch,
 };
 use shared::service::{Drain, Service};
 
@@ -30,10 +32,14 @@ async fn query(server: &BusServer, drain: &Drain) -> Service {
         ..Settings::default()
     };
     let engines = BusEngines::new(service.bus.clone(), settings.clone());
-    Responder::new(Box::new(engines), settings)
-        .start(&service)
-        .await
-        .unwrap();
+    let generation = GenerationSettings::default();
+    let answerer = Answerer {
+        engines: Box::new(engines),
+        generators: Generators::of(vec![Arc::new(Extractive)], generation.clone()),
+        settings,
+        generation,
+    };
+    query::start(Arc::new(answerer), &service).await.unwrap();
     service
 }
 
@@ -99,9 +105,7 @@ async fn questions_are_answered_over_the_bus() {
         .await
         .unwrap();
     let events: Vec<_> = events.map(Result::unwrap).collect().await;
-    assert!(
-        matches!(events.first(), Some(AnswerEvent::Sources { passages }) if passages.len() == 2)
-    );
+    assert!(matches!(events.first(), Some(AnswerEvent::Sources { sources }) if sources.len() == 2));
     assert!(
         matches!(&events[1], AnswerEvent::Token { text } if text.starts_with("> Refunds are paid"))
     );
@@ -109,6 +113,15 @@ async fn questions_are_answered_over_the_bus() {
         events.last(),
         Some(AnswerEvent::Done { answered: true, .. })
     ));
+
+    let list: GeneratorList = bus.call(call::QUERY_GENERATORS, &(), LIMIT).await.unwrap();
+    assert_eq!(list.generators.len(), 1);
+    assert!(list.generators[0].is_default);
+    let tried: GeneratorTried = bus
+        .call(call::QUERY_TRY, &list.generators[0].id, LIMIT)
+        .await
+        .unwrap();
+    assert_eq!(tried.id, list.generators[0].id);
 
     let refused = bus
         .call::<_, SearchReply>(call::QUERY_SEARCH, &question(""), LIMIT)

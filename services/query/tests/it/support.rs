@@ -1,14 +1,21 @@
 //! Hits, and engines that hold them.
 
-use std::sync::Mutex;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 
 use async_trait::async_trait;
-use query::{Engines, Wanted};
+use futures::{Stream, StreamExt as _, stream};
+use query::{
+    Answerer, Engines, GenerateError, GenerationSettings, Generator, Generators, Limits, Piece,
+    Pieces, Prompt, Settings, Stop, Wanted,
+};
 use shared::contract::{
-    ChunkId, DocumentId, ErrorBody, ErrorCode, FileHash, Hit, Hits, Locator, QueryVector, Question,
-    Sha256Hex, Span, Vector,
+    AnswerEvent, ChunkId, DocumentId, ErrorBody, ErrorCode, FileHash, GeneratorId, GeneratorView,
+    Hit, Hits, Locator, Provider, QueryVector, Question, Sha256Hex, Span, TokenUsage, Vector,
 };
 use shared::format::Format;
+use tokio::sync::mpsc;
 
 pub(crate) fn id(index: u32) -> ChunkId {
     ChunkId {
@@ -43,9 +50,111 @@ pub(crate) fn hit(index: u32, text: &str) -> Hit {
 pub(crate) fn question(text: &str) -> Question {
     Question {
         text: text.to_owned(),
-        k: 0,
-        semantic_weight: None,
-        filter: shared::contract::Filter::default(),
+        ..Question::default()
+    }
+}
+
+/// An answerer over `engines`, whose answers `generators` write, in this order.
+pub(crate) fn answerer(
+    engines: impl Engines + 'static,
+    generators: Vec<Arc<dyn Generator>>,
+) -> Answerer {
+    let generation = GenerationSettings::default();
+    Answerer {
+        engines: Box::new(engines),
+        generators: Generators::of(generators, generation.clone()),
+        settings: Settings::default(),
+        generation,
+    }
+}
+
+/// The events of the answer to `question`.
+pub(crate) async fn events(answerer: &Answerer, question: &Question) -> Vec<AnswerEvent> {
+    let (sender, receiver) = mpsc::channel(8);
+    let answering = async {
+        answerer.answer(question, &sender).await;
+        drop(sender);
+    };
+    let collecting = ReceiverStream(receiver).collect();
+    tokio::join!(answering, collecting).1
+}
+
+struct ReceiverStream(mpsc::Receiver<AnswerEvent>);
+
+impl Stream for ReceiverStream {
+    type Item = AnswerEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AnswerEvent>> {
+        self.0.poll_recv(context)
+    }
+}
+
+/// A generator that says what it is told to.
+pub(crate) struct Scripted {
+    pub(crate) provider: Provider,
+    /// What `check` answers.
+    pub(crate) check: Result<Limits, GenerateError>,
+    /// What `generate` streams.
+    pub(crate) pieces: Vec<Result<Piece, GenerateError>>,
+    /// The prompts it was given.
+    pub(crate) prompts: Mutex<Vec<Prompt>>,
+}
+
+impl Scripted {
+    /// One that writes `words`.
+    pub(crate) fn saying(words: &[&str]) -> Self {
+        let text = words.iter().map(|word| Ok(Piece::Text((*word).to_owned())));
+        let end = Piece::End {
+            usage: TokenUsage {
+                prompt_tokens: Some(40),
+                answer_tokens: Some(u32::try_from(words.len()).unwrap()),
+                tokens_per_second: None,
+            },
+            stop: Stop::Finished,
+            notes: Vec::new(),
+        };
+        Self {
+            provider: Provider::Ollama,
+            check: Ok(Limits::default()),
+            pieces: text.chain([Ok(end)]).collect(),
+            prompts: Mutex::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Generator for Scripted {
+    fn provider(&self) -> Provider {
+        self.provider
+    }
+
+    async fn models(&self) -> Result<Vec<GeneratorView>, GenerateError> {
+        self.check.clone()?;
+        Ok(vec![GeneratorView {
+            id: GeneratorId::new(self.provider, "scripted"),
+            is_default: false,
+            window_tokens: None,
+            bytes: None,
+            loaded: None,
+            refused: None,
+        }])
+    }
+
+    async fn default_model(&self) -> Result<String, GenerateError> {
+        self.check.clone().map(|_| "scripted".to_owned())
+    }
+
+    async fn check(&self, _model: &str) -> Result<Limits, GenerateError> {
+        self.check.clone()
+    }
+
+    async fn warm(&self, _model: &str) -> Result<(), GenerateError> {
+        Ok(())
+    }
+
+    async fn generate(&self, _model: &str, prompt: Prompt) -> Result<Pieces, GenerateError> {
+        self.prompts.lock().unwrap().push(prompt);
+        Ok(stream::iter(self.pieces.clone()).boxed())
     }
 }
 

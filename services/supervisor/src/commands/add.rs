@@ -1,19 +1,14 @@
 //! `ibid add`.
 
-use console::Term;
-use futures::StreamExt as _;
 use shared::contract::CollectionName;
 
-use super::{gateway, success_if};
+use super::{gateway, remove, success_if};
 use crate::cli::AddArgs;
-use crate::client::{ClientError, Gateway, Listing};
+use crate::client::{Gateway, Listing};
 use crate::error::{CommandResult, Complaint};
 use crate::intake::{self, Request};
 use crate::output::{self, count};
 use crate::screen::Screen;
-
-/// Deletions at once.
-const AT_ONCE: usize = 8;
 
 /// Takes files in, and waits until they can be searched.
 pub(super) async fn run(args: AddArgs, json: bool) -> CommandResult {
@@ -55,35 +50,14 @@ async fn reset(
     }
     let documents_text = count(documents.len() as u64, "document");
     if !sure {
-        confirm(&format!(
+        remove::confirm(&format!(
             "Remove {documents_text} of collection `{collection}`?"
         ))?;
     }
-    let removed: Vec<Result<_, ClientError>> = futures::stream::iter(documents)
-        .map(|document| async move { gateway.delete(&document.id).await })
-        .buffer_unordered(AT_ONCE)
-        .collect()
-        .await;
-    removed.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let ids = documents.into_iter().map(|document| document.id).collect();
+    remove::all(gateway, ids, screen).await?;
     screen.line(format!(
         "removed {documents_text} of collection `{collection}`"
     ));
     Ok(())
-}
-
-fn confirm(question: &str) -> Result<(), Complaint> {
-    let terminal = Term::stderr();
-    if !terminal.is_term() {
-        return Err(Complaint::new(
-            "`--reset` asks before it removes, and nobody is there to answer",
-            "give `--yes` as well",
-        ));
-    }
-    terminal.write_str(&format!("{question} [y/N] "))?;
-    let answer = terminal.read_line()?;
-    if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
-        Ok(())
-    } else {
-        Err(Complaint::new("nothing was removed", "answer `y` to go on"))
-    }
 }

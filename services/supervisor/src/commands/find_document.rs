@@ -1,11 +1,12 @@
 //! Which document a person means: by id, path or name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use shared::contract::{CollectionName, DocumentId, DocumentView};
 
 use crate::client::{Gateway, Listing};
 use crate::error::Complaint;
+use crate::output::name;
 
 /// Documents named when several have the name that was given.
 const NAMED: usize = 3;
@@ -33,15 +34,50 @@ pub(super) fn one<'a>(
     documents: &'a [DocumentView],
     wanted: &str,
 ) -> Result<&'a DocumentView, Complaint> {
+    maybe_one(documents, wanted)?.ok_or_else(|| none(wanted))
+}
+
+/// That nothing has this name.
+pub(super) fn none(wanted: &str) -> Complaint {
+    Complaint::new(
+        format!("no document is called `{}`", name(wanted)),
+        "see `ibid list` for paths, names and ids",
+    )
+}
+
+/// All documents below the folder that `wanted` names.
+pub(super) fn below<'a>(documents: &'a [DocumentView], wanted: &str) -> Vec<&'a DocumentView> {
+    let (given, on_disk) = (Path::new(wanted), on_disk(wanted));
+    let is_below = |document: &&DocumentView| {
+        let path = Path::new(&document.path);
+        path.starts_with(given) || path.starts_with(&on_disk)
+    };
+    // Every path begins with the empty one.
+    let documents = documents.iter().filter(|_| !wanted.trim().is_empty());
+    documents.filter(is_below).collect()
+}
+
+fn on_disk(wanted: &str) -> PathBuf {
+    let path = Path::new(wanted)
+        .canonicalize()
+        .or_else(|_| std::path::absolute(wanted));
+    path.unwrap_or_else(|_| PathBuf::from(wanted))
+}
+
+/// The one among `documents` that `wanted` names, if there is one.
+///
+/// # Errors
+/// When there is more than one.
+pub(super) fn maybe_one<'a>(
+    documents: &'a [DocumentView],
+    wanted: &str,
+) -> Result<Option<&'a DocumentView>, Complaint> {
     if let Ok(id) = wanted.parse::<DocumentId>()
         && let Some(document) = documents.iter().find(|document| document.id == id)
     {
-        return Ok(document);
+        return Ok(Some(document));
     }
-    let on_disk = Path::new(wanted)
-        .canonicalize()
-        .or_else(|_| std::path::absolute(wanted));
-    let on_disk = on_disk.unwrap_or_default();
+    let on_disk = on_disk(wanted);
     let by_path = |d: &&DocumentView| d.path == wanted || Path::new(&d.path) == on_disk;
     let mut found: Vec<_> = documents.iter().filter(by_path).collect();
     if found.is_empty() {
@@ -51,20 +87,17 @@ pub(super) fn one<'a>(
             .collect();
     }
     match found.as_slice() {
-        [document] => Ok(document),
-        [] => Err(Complaint::new(
-            format!("no document is called `{wanted}`"),
-            "see `ibid list` for paths, names and ids",
-        )),
+        [document] => Ok(Some(document)),
+        [] => Ok(None),
         several => {
             let named = several
                 .iter()
                 .take(NAMED)
-                .map(|d| format!("{} ({})", d.id, d.path));
+                .map(|d| format!("{} ({})", d.id, name(&d.path)));
             let named = named.collect::<Vec<_>>().join(", ");
             let more = if several.len() > NAMED { ", …" } else { "" };
             Err(Complaint::new(
-                format!("{} documents are called `{wanted}`", several.len()),
+                format!("{} documents are called `{}`", several.len(), name(wanted)),
                 format!("give the id or path of one: {named}{more}"),
             ))
         }
@@ -72,11 +105,11 @@ pub(super) fn one<'a>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use serde_json::json;
 
-    fn document(id: u8, path: &str) -> DocumentView {
+    pub(crate) fn document(id: u8, path: &str) -> DocumentView {
         serde_json::from_value(json!({
             "id": format!("{id:032x}"), "generation": 1, "collection": "default", "path": path,
             "name": path.rsplit('/').next(), "format": "text", "bytes": 1,

@@ -2,7 +2,7 @@
 
 use super::{gateway, success_if};
 use crate::error::CommandResult;
-use crate::output::{self, count};
+use crate::output::{self, count, name};
 
 /// Checks that all stores agree; fails when they do not.
 pub(super) async fn run(json: bool) -> CommandResult {
@@ -12,10 +12,10 @@ pub(super) async fn run(json: bool) -> CommandResult {
         return Ok(success_if(report.findings.is_empty()));
     }
     for finding in &report.findings {
-        output::line(format!(
+        output::line(name(&format!(
             "{}: {}; {}",
             finding.store, finding.problem, finding.remedy
-        ))?;
+        )))?;
     }
     output::line(format!(
         "{} in {}, {}, {}",

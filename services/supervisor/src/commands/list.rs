@@ -9,7 +9,7 @@ use super::gateway;
 use crate::cli::ListArgs;
 use crate::client::Listing;
 use crate::error::CommandResult;
-use crate::output::{self, count, style, thousands};
+use crate::output::{self, count, name, style, thousands};
 
 /// Lists documents.
 pub(super) async fn run(args: ListArgs, json: bool) -> CommandResult {
@@ -37,7 +37,7 @@ pub(super) async fn run(args: ListArgs, json: bool) -> CommandResult {
     output::table(&rows)?;
     for document in &documents {
         if let Some(error) = &document.error {
-            output::line(format!("{}: {error}", document.path))?;
+            output::line(output::text(&format!("{}: {error}", name(&document.path))))?;
         }
     }
     output::line(count(documents.len() as u64, "document"))?;
@@ -51,7 +51,7 @@ fn row(document: &DocumentView) -> Vec<String> {
         thousands(document.chunks.into()),
         document.collection.to_string(),
         document.id.to_string(),
-        document.path.clone(),
+        name(&document.path),
     ]
 }
 

@@ -32,7 +32,8 @@ pub(super) fn run(command: ModelCommand, json: bool) -> CommandResult {
     if json {
         output::json(&json!({ "model": name, "folder": into }))?;
     } else {
-        output::line(format!("model `{name}` is in {}", into.display()))?;
+        let folder = output::name(&into.display().to_string());
+        output::line(format!("model `{name}` is in {folder}"))?;
         output::line(format!(
             "to use it, set `name = \"{name}\"` in section `[model]` of {} and start again",
             shared::settings::config_file().display()

@@ -22,6 +22,8 @@ pub(super) async fn run(args: RetryArgs, json: bool) -> CommandResult {
     let retried = gateway.retry(&retry).await?;
     if json {
         output::json(&retried)?;
+    } else if retried.documents.is_empty() {
+        output::line("no document has failed; there is nothing to try again")?;
     } else {
         let text = count(retried.documents.len() as u64, "document");
         output::line(format!(

@@ -2,16 +2,21 @@
 
 use std::process::ExitCode;
 
-use shared::contract::{Filter, Passage, Question};
+use shared::contract::{Passage, Question};
 
-use super::gateway;
-use crate::cli::QuestionArgs;
+use super::{gateway, scope};
+use crate::cli::SearchArgs;
 use crate::error::CommandResult;
-use crate::output::{self, style};
+use crate::output::{self, name, style};
 
 /// Finds passages.
-pub(super) async fn run(args: QuestionArgs, json: bool) -> CommandResult {
-    let reply = gateway()?.search(&question(&args)).await?;
+pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
+    let gateway = gateway()?;
+    let question = Question {
+        text: args.question.join(" "),
+        ..scope::question(&gateway, &args.scope).await?
+    };
+    let reply = gateway.search(&question).await?;
     if json {
         output::json(&reply)?;
         return Ok(ExitCode::SUCCESS);
@@ -35,35 +40,20 @@ pub(super) async fn run(args: QuestionArgs, json: bool) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The question that the arguments ask.
-pub(super) fn question(args: &QuestionArgs) -> Question {
-    Question {
-        text: args.question.join(" "),
-        k: args.k,
-        semantic_weight: args.semantic_weight,
-        filter: Filter {
-            collections: args.collection.clone(),
-            documents: Vec::new(),
-        },
-    }
+fn headline(number: usize, passage: &Passage) -> String {
+    labelled(number, &passage.label, &passage.hit.path)
 }
 
 /// `1. [name, p.4 — Pricing > Refunds]` with the path.
-pub(super) fn headline(number: usize, passage: &Passage) -> String {
-    let label = style().bold().apply_to(&passage.label);
-    let path = style().dim().apply_to(&passage.hit.path);
+pub(super) fn labelled(number: impl std::fmt::Display, label: &str, path: &str) -> String {
+    let label = style().bold().apply_to(name(label));
+    let path = style().dim().apply_to(name(path));
     format!("{number}. {label}  {path}")
 }
 
-/// Document text must not be able to drive the terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect()
-}
-
-fn indented(text: &str) -> String {
-    let lines = printable(text);
+/// Document text below its headline.
+pub(super) fn indented(text: &str) -> String {
+    let lines = output::text(text);
     let lines = lines.trim().lines().map(|line| format!("   {line}"));
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -73,8 +63,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_from_documents_cannot_drive_the_terminal() {
-        assert_eq!(printable("a\u{1b}]0;x\u{7}b\r\n\tc\u{9b}"), "a]0;xb\n\tc");
-        assert_eq!(indented("one\n\ntwo\n"), "   one\n   \n   two");
+    fn passages_stand_below_their_place() {
+        assert_eq!(indented("one\n\ntwo\u{1b}[2J\n"), "   one\n   \n   two[2J");
+        assert_eq!(
+            labelled(2, "[a\u{202e}b, p.4]", "/x/a\u{202e}b"),
+            "2. [a\\u{202e}b, p.4]  /x/a\\u{202e}b"
+        );
     }
 }

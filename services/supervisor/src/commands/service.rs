@@ -1,10 +1,12 @@
 //! `ibid service NAME`: one service in this process, as `ibid up` starts it.
 
+use std::convert::Infallible;
 use std::ffi::CString;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use shared::bus::BusSettings;
 use shared::service::Service;
 use shared::settings::{self, SettingsError};
 use shared::telemetry::TelemetrySettings;
@@ -12,7 +14,7 @@ use shared::telemetry::TelemetrySettings;
 use crate::cli::ServiceArgs;
 use crate::error::{CommandResult, Complaint};
 use crate::supervise::child::USAGE_EXIT;
-use crate::supervise::parent;
+use crate::supervise::{UpError, nats, parent};
 
 const EXTRACT_CHILD: &str = "extract-child";
 
@@ -44,12 +46,30 @@ pub(super) fn run(args: &ServiceArgs) -> CommandResult {
         ("indexer", None) => start("indexer", indexer::run),
         ("query", None) => start("query", query::run),
         ("gateway", None) => start("gateway", gateway::run),
+        ("nats", None) => match bus()? {},
         _ => {
             return Err(Complaint::new(
                 format!("there is no service `{}` with these arguments", args.name),
                 "use parser, chunker, embedder, indexer, query or gateway",
             ));
         }
+    })
+}
+
+/// Becomes the bus of several containers.
+fn bus() -> Result<Infallible, Complaint> {
+    let (assets, data) = (settings::assets_dir(), settings::data_dir());
+    let bus: BusSettings = settings::load("bus").map_err(UpError::from)?;
+    shared::service::ensure_writable(&data)
+        .map_err(|error| Complaint::new(error, "then start it again"))?;
+    shared::service::keep_private();
+    let server = assets.join("nats-server").join("nats-server");
+    nats::become_shared(&server, &data, &bus).map_err(|error| {
+        Complaint::new(
+            format!("cannot start `{}`: {error}", server.display()),
+            "run `ibid setup`, and set `bus.token_file` (IBID_BUS__TOKEN_FILE) to a file in the \
+             data folder, the same for all services",
+        )
     })
 }
 
@@ -92,6 +112,11 @@ pub(super) fn check_settings() -> Result<(), SettingsError> {
     settings::load::<embedder::Settings>("embedder")?;
     settings::load::<indexer::Settings>("indexer")?;
     settings::load::<query::Settings>("query")?;
+    let generation: query::GenerationSettings = settings::load("generation")?;
+    generation.checked().map_err(|error| SettingsError::Value {
+        section: "generation".to_owned(),
+        reason: error.to_string(),
+    })?;
     settings::load::<gateway::Settings>("gateway")?;
     settings::load::<settings::Model>("model")?.id()?;
     let network: settings::Network = settings::load("network")?;
@@ -100,6 +125,6 @@ pub(super) fn check_settings() -> Result<(), SettingsError> {
         section: "telemetry".to_owned(),
         reason: error.to_string(),
     })?;
-    settings::load::<shared::bus::BusSettings>("bus")?;
+    settings::load::<BusSettings>("bus")?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
+use crate::cli::SetupArgs;
 use crate::error::{CommandResult, Complaint};
 use crate::output;
 use crate::setup::fetch::Pip;
@@ -15,8 +16,9 @@ use crate::setup::{PartState, Report, Setup, SetupError};
 const IMPORTER: &str = "embedder-1";
 
 /// Fetches what is missing and says how each part stands.
-pub(super) async fn run(json: bool) -> CommandResult {
-    let setup = builtin()?;
+pub(super) async fn run(args: &SetupArgs, json: bool) -> CommandResult {
+    let extras: Vec<&str> = args.with.iter().map(|extra| extra.name()).collect();
+    let setup = with(&extras)?;
     let told = Told::default();
     let quiet = Lines {
         all: !json,
@@ -26,7 +28,8 @@ pub(super) async fn run(json: bool) -> CommandResult {
     if json {
         output::json(&told.parts())?;
     } else {
-        output::line(format!("all parts are in {}", setup.assets.display()))?;
+        let assets = output::name(&setup.assets.to_string_lossy());
+        output::line(format!("all parts are in {assets}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -51,9 +54,13 @@ pub(super) async fn ensure() -> Result<Setup, Complaint> {
 /// # Errors
 /// When the lock of parts is wrong.
 pub(super) fn builtin() -> Result<Setup, Complaint> {
+    with(&[])
+}
+
+fn with(extras: &[&str]) -> Result<Setup, Complaint> {
     Ok(Setup {
         assets: shared::settings::assets_dir(),
-        pins: Pins::builtin().map_err(SetupError::from)?,
+        pins: Pins::builtin_with(extras).map_err(SetupError::from)?,
         pip: Pip::default(),
         importer: Arc::new(|from, into| {
             embedder::import::import_model(from, into)
@@ -130,4 +137,20 @@ impl Report for Lines<'_> {
 #[expect(clippy::print_stderr, reason = "progress of a command")]
 fn tell(text: &str) {
     eprintln!("{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Extra;
+    use clap::ValueEnum as _;
+
+    #[test]
+    fn every_extra_that_can_be_named_is_in_the_lock() {
+        let usual = builtin().unwrap().pins.parts.len();
+        for extra in Extra::value_variants() {
+            let parts = with(&[extra.name()]).unwrap().pins.parts.len();
+            assert_eq!(parts, usual + 1, "{}", extra.name());
+        }
+    }
 }

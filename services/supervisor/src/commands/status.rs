@@ -7,42 +7,49 @@ use std::time::Duration;
 use serde_json::json;
 use shared::contract::{CatalogStatus, Health};
 
-use crate::client::Gateway;
+use super::gateway;
 use crate::error::{CommandResult, Complaint};
 use crate::intake::clock;
-use crate::memory;
+use crate::memory::{self, ProcessMemory};
 use crate::output::{self, count, style, thousands};
 
 /// Shows services, documents and the memory of the whole process tree.
 pub(super) async fn run(json: bool) -> CommandResult {
-    let (gateway, endpoint) = Gateway::find(&shared::settings::data_dir())?;
+    let gateway = gateway()?;
     let status = gateway.status().await?;
     let proc = Path::new("/proc");
-    let tree = memory::tree(proc, endpoint.pid);
+    // Processes elsewhere, as in containers, are not ours to look at.
+    let tree: Option<Vec<ProcessMemory>> = gateway.pid().map(|pid| memory::tree(proc, pid));
     if json {
+        let memory = tree.map(|tree| {
+            let total = memory::total_mib(&tree);
+            json!({ "total_mib": total, "processes": tree })
+        });
         output::json(&json!({
-            "url": endpoint.url,
+            "url": gateway.url(),
             "services": status.services,
             "catalog": status.catalog,
             "error": status.error,
-            "memory": { "total_mib": memory::total_mib(&tree), "processes": tree },
+            "memory": memory,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::line(format!("page      {}", endpoint.url))?;
+    output::line(format!("page      {}", gateway.url()))?;
     match (&status.catalog, &status.error) {
         (Some(told), _) => catalog(told)?,
         (None, Some(error)) => output::line(style().yellow().apply_to(error))?,
         (None, None) => output::line(style().yellow().apply_to("the catalog does not answer"))?,
     }
     output::line("")?;
-    services(&status.services, proc)?;
-    output::line("")?;
-    output::line(format!(
-        "memory    {} MiB (PSS of {} processes)",
-        thousands(memory::total_mib(&tree)),
-        tree.len()
-    ))?;
+    services(&status.services, tree.as_ref().map(|_| proc))?;
+    if let Some(tree) = tree {
+        output::line("")?;
+        output::line(format!(
+            "memory    {} MiB (PSS of {} processes)",
+            thousands(memory::total_mib(&tree)),
+            tree.len()
+        ))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -95,14 +102,21 @@ fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
         output::line(format!("{engine:<9} {name}, {text}"))?;
     }
     if catalog.dead_letters > 0 {
-        let letters = count(catalog.dead_letters, "dead letter");
-        let text = format!("{letters}; `ibid list --state failed` names them");
-        output::line(style().yellow().apply_to(text))?;
+        output::line(style().yellow().apply_to(given_up(catalog.dead_letters)))?;
     }
     Ok(())
 }
 
-fn services(services: &[Health], proc: &Path) -> Result<(), Complaint> {
+/// Dead letters in words.
+fn given_up(letters: u64) -> String {
+    let times = count(letters, "time");
+    format!(
+        "given up  {times}: work that failed for good or too often (dead letters); `ibid list \
+         --state failed` says for which documents and why, `ibid retry --all` tries them again"
+    )
+}
+
+fn services(services: &[Health], proc: Option<&Path>) -> Result<(), Complaint> {
     let mut rows = vec![
         ["service", "state", "in hand", "up", "memory", "notes"]
             .map(str::to_owned)
@@ -115,14 +129,14 @@ fn services(services: &[Health], proc: &Path) -> Result<(), Complaint> {
             style().yellow().apply_to("starting")
         };
         // Its own children included.
-        let memory = memory::total_mib(&memory::tree(proc, service.pid));
+        let memory = proc.map(|proc| memory::total_mib(&memory::tree(proc, service.pid)));
         rows.push(vec![
             service.service.clone(),
             state.to_string(),
             thousands(service.in_flight.into()),
             clock(Duration::from_millis(service.uptime_ms)),
-            format!("{memory} MiB"),
-            service.notes.join("; "),
+            memory.map(|mib| format!("{mib} MiB")).unwrap_or_default(),
+            output::name(&service.notes.join("; ")),
         ]);
     }
     Ok(output::table(&rows)?)

@@ -1,6 +1,5 @@
 //! `ibid up`.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -82,22 +81,12 @@ fn options(nats_server: PathBuf) -> Result<UpOptions, Complaint> {
     Ok(UpOptions {
         data: settings::data_dir(),
         nats_server,
-        address: loopback(gateway.address)?,
+        address: gateway.address,
         port: port(settings::variable("IBID_PORT").as_deref(), gateway.port)?,
         fleet,
         log_filter: telemetry.filter,
         raw_logs: telemetry.json,
     })
-}
-
-fn loopback(address: IpAddr) -> Result<IpAddr, Complaint> {
-    if address.is_loopback() {
-        return Ok(address);
-    }
-    Err(Complaint::new(
-        format!("`gateway.address` is {address}, which others can reach, and there is no login"),
-        "set it to 127.0.0.1",
-    ))
 }
 
 /// `IBID_PORT`, else the setting.
@@ -121,6 +110,9 @@ async fn serve(up: &Up, args: UpArgs, screen: &Screen) -> std::convert::Infallib
     }
     let url = style().bold().apply_to(format!("{}/", up.endpoint.url));
     screen.line(format!("Ibid is at {url} (Ctrl-C ends it)"));
+    if up.gateway.asks_for_token() {
+        screen.line("it asks for a token; `ibid link` prints the address with it");
+    }
     if !args.paths.is_empty() {
         let request = Request {
             collection: args.collection,

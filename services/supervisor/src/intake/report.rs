@@ -9,7 +9,7 @@ use shared::contract::{DocumentId, DocumentState, ErrorBody, Outcome};
 
 use super::Taken;
 use super::walk::Found;
-use crate::output::{count, thousands};
+use crate::output::{count, name, text, thousands};
 
 /// Paths named per kind of file that is not read.
 const NAMED: usize = 5;
@@ -46,6 +46,8 @@ pub struct Counts {
     pub changed: u64,
     /// Already indexed, skipped.
     pub unchanged: u64,
+    /// Handed over before and not indexed yet then.
+    pub queued: u64,
     /// Searchable, some pages missing.
     pub partial: u64,
     /// Not searchable.
@@ -123,6 +125,7 @@ impl Report {
             (Ok(admitted), _) => match admitted.outcome {
                 Outcome::New => self.counts.new += 1,
                 Outcome::Changed => self.counts.changed += 1,
+                Outcome::Unchanged if file.was_open => self.counts.queued += 1,
                 Outcome::Unchanged => self.counts.unchanged += 1,
             },
         }
@@ -169,8 +172,8 @@ impl Report {
         for trouble in &self.unreadable {
             line(format!(
                 "not readable: {}: {}",
-                trouble.path.display(),
-                trouble.reason
+                shown(&trouble.path),
+                text(&trouble.reason)
             ))?;
         }
         for kind in &self.unsupported {
@@ -178,7 +181,7 @@ impl Report {
                 .paths
                 .iter()
                 .take(NAMED)
-                .map(|path| name(path))
+                .map(|path| file_name(path))
                 .collect();
             let more = kind.paths.len().saturating_sub(NAMED);
             let more = if more > 0 {
@@ -204,6 +207,7 @@ impl Report {
             (c.changed, "changed"),
             (c.partial, "partial"),
             (c.failed, "failed"),
+            (c.queued, "already queued"),
             (c.unchanged, "already indexed, skipped"),
         ] {
             if n > 0 {
@@ -217,7 +221,7 @@ impl Report {
         if !self.waited {
             return format!("handed over: {parts}; `ibid list` shows how far they are");
         }
-        let searchable = c.new + c.changed + c.unchanged + c.partial;
+        let searchable = c.new + c.changed + c.unchanged + c.queued + c.partial;
         format!(
             "{} searchable ({}, {}) in {:.1} s: {parts}",
             count(searchable, "document"),
@@ -228,19 +232,21 @@ impl Report {
     }
 }
 
-fn name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or(path.as_os_str())
-        .to_string_lossy()
-        .into_owned()
+/// The path as it may be printed.
+fn shown(path: &Path) -> String {
+    name(&path.to_string_lossy())
+}
+
+fn file_name(path: &Path) -> String {
+    shown(Path::new(path.file_name().unwrap_or(path.as_os_str())))
 }
 
 fn trouble_of(document: &Line) -> Option<String> {
-    let path = document.path.display();
+    let path = shown(&document.path);
     let remedy = document
         .error
         .as_ref()
-        .map(|error| format!("{}; {}", error.message, error.remedy));
+        .map(|error| text(&error.to_string()));
     if document.state == Some(DocumentState::Partial) {
         let pages: Vec<_> = document.missing_pages.iter().map(u32::to_string).collect();
         let why = remedy.unwrap_or_else(|| {
@@ -303,6 +309,7 @@ mod tests {
             path: path.into(),
             work: 1,
             admitted,
+            was_open: false,
             view,
         }
     }
@@ -331,7 +338,12 @@ mod tests {
                 path: "/e".into(),
                 work: 1,
                 admitted: Err(refused),
+                was_open: false,
                 view: None,
+            },
+            Taken {
+                was_open: true,
+                ..taken("/f", Outcome::Unchanged, Some(DocumentState::Ready))
             },
         ];
         let mut found = Found::default();
@@ -347,6 +359,7 @@ mod tests {
             new: 1,
             changed: 0,
             unchanged: 1,
+            queued: 1,
             partial: 1,
             failed: 2,
         };
@@ -354,8 +367,8 @@ mod tests {
         assert!(!report.is_good());
         assert_eq!(
             told(&report),
-            "3 documents searchable (6 pages, 9 chunks) in 1.2 s: 1 new, 1 partial, 2 failed, \
-             1 already indexed, skipped\n\
+            "4 documents searchable (8 pages, 12 chunks) in 1.2 s: 1 new, 1 partial, 2 failed, \
+             1 already queued, 1 already indexed, skipped\n\
              partial: /c: without page 2, 5: these pages have no text that could be read; see \
              `ibid list --state partial`\n\
              failed: /d: it is damaged; repair it\n\

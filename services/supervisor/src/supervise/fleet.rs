@@ -37,7 +37,7 @@ impl Default for Settings {
 }
 
 /// The services in the order they end: first who takes new requests, last who answers them.
-const ORDER: [&str; 6] = [
+pub const ORDER: [&str; 6] = [
     "gateway", "query", "parser", "chunker", "embedder", "indexer",
 ];
 

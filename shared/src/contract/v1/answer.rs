@@ -3,8 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::chunk::Span;
 use super::failure::ErrorBody;
+use super::generator::GeneratorId;
+use super::locator::Locator;
 use super::search::Hit;
+use crate::contract::ids::{ChunkId, CollectionName, DocumentId};
 
 /// A fused hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +36,12 @@ pub struct Timings {
     pub vector_ms: f64,
     /// Fusing.
     pub fuse_ms: f64,
+    /// From the question's arrival to the answer's first token; 0 in a search.
+    #[serde(default)]
+    pub first_token_ms: f64,
+    /// From the first token to the last; 0 in a search.
+    #[serde(default)]
+    pub generate_ms: f64,
     /// All of it.
     pub total_ms: f64,
 }
@@ -48,13 +58,75 @@ pub struct SearchReply {
     pub notes: Vec<String>,
 }
 
-/// A citation within an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Citation {
-    /// From 1, in the order of the passages.
+/// A passage an answer may rest on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// From 1, best first.
     pub number: u32,
     /// `[name, p.4 — Pricing > Refunds]`.
     pub label: String,
+    /// As it is cited within the answer: `[name, p.4]`.
+    pub citation: String,
+    /// The fused score.
+    pub score: f32,
+    /// The beginning of its text, at most 500 characters.
+    pub preview: String,
+    /// The chunk.
+    pub chunk_id: ChunkId,
+    /// A visible document that holds it.
+    pub document_id: DocumentId,
+    /// The document's collection.
+    pub collection: CollectionName,
+    /// The document's path.
+    pub path: String,
+    /// The document's name.
+    pub name: String,
+    /// The headings above it.
+    pub heading_path: Vec<String>,
+    /// Where it stands: pages, and bytes of their Markdown.
+    pub spans: Vec<Span>,
+    /// The place of its first page.
+    pub locator: Locator,
+    /// Rank in the keyword list, from 1.
+    #[serde(default)]
+    pub keyword_rank: Option<u32>,
+    /// Rank in the vector list, from 1.
+    #[serde(default)]
+    pub vector_rank: Option<u32>,
+}
+
+/// A citation within an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Citation {
+    /// The source's number.
+    pub number: u32,
+    /// As it stands in the answer: `[name, p.4]`.
+    pub label: String,
+}
+
+/// What a generator has read and written, as far as it tells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenUsage {
+    /// Tokens of the prompt.
+    #[serde(default)]
+    pub prompt_tokens: Option<u32>,
+    /// Tokens of the answer.
+    #[serde(default)]
+    pub answer_tokens: Option<u32>,
+    /// Answer tokens per second, from the first token to the last.
+    #[serde(default)]
+    pub tokens_per_second: Option<f64>,
+}
+
+/// What did not fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// Sources the generator was not given, from the last one up.
+    pub sources: u32,
+    /// Earlier turns it was not given, from the first one on.
+    pub turns: u32,
+    /// Whether the answer ended at its limit of tokens.
+    pub answer_cut: bool,
 }
 
 /// One event of a streamed answer. `Sources` comes first, then `Token`s, then `Done` or
@@ -65,7 +137,7 @@ pub enum AnswerEvent {
     /// The passages the answer rests on.
     Sources {
         /// Best first.
-        passages: Vec<Passage>,
+        sources: Vec<Source>,
     },
     /// A piece of the answer, Markdown.
     Token {
@@ -74,13 +146,19 @@ pub enum AnswerEvent {
     },
     /// The end of a whole answer.
     Done {
-        /// Which generator spoke, such as `extractive`.
-        generator: String,
+        /// Who spoke.
+        generator: GeneratorId,
         /// Where the time went.
         timings: Timings,
+        /// What the generator has read and written.
+        #[serde(default)]
+        usage: TokenUsage,
+        /// What did not fit.
+        #[serde(default)]
+        left_out: LeftOut,
         /// Whether anything was found to answer with.
         answered: bool,
-        /// The passages quoted.
+        /// The sources cited, in the order of their first citation.
         citations: Vec<Citation>,
         /// What people should know.
         #[serde(default)]

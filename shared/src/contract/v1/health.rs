@@ -10,6 +10,9 @@ pub struct Health {
     pub service: String,
     /// The process.
     pub pid: u32,
+    /// The machine or container it runs on; empty from versions that did not tell.
+    #[serde(default)]
+    pub host: String,
     /// Its version.
     pub version: String,
     /// Whether it takes work.

@@ -1,0 +1,144 @@
+//! What the API takes as JSON. The bus is tolerant, so that services of two versions understand
+//! each other; here a field that is not known is a mistake of whoever typed it, and is refused.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use shared::contract::{CollectionName, DocumentId, Filter, GeneratorId, Question, Turn};
+
+use crate::secret::Secret;
+
+/// A question to the documents.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Question")]
+pub struct AskedQuestion {
+    /// The question, at most 8 KiB.
+    text: String,
+    /// Passages wanted, 1 to 100; 5 when 0 or left out.
+    #[serde(default)]
+    k: u32,
+    /// Weight of the vector results, 0 (keyword only) to 1 (semantic only); the setting's when
+    /// left out.
+    #[serde(default)]
+    semantic_weight: Option<f32>,
+    /// Where to look.
+    #[serde(default)]
+    filter: AskedFilter,
+    /// Who answers, by an id of `GET /api/v1/models`; the settings' when left out. A search does
+    /// not read it.
+    #[serde(default)]
+    generator: Option<GeneratorId>,
+    /// What was asked and answered before, oldest first; the last six turns are read. A search
+    /// does not read it.
+    #[serde(default)]
+    history: Vec<AskedTurn>,
+}
+
+/// Which passages may be found. Empty lists mean no restriction.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Filter")]
+struct AskedFilter {
+    /// Only in these collections.
+    #[serde(default)]
+    collections: Vec<CollectionName>,
+    /// Only in these documents.
+    #[serde(default)]
+    documents: Vec<DocumentId>,
+}
+
+/// A question and its whole answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Turn")]
+struct AskedTurn {
+    /// As asked.
+    question: String,
+    /// As answered, Markdown.
+    answer: String,
+}
+
+impl From<AskedQuestion> for Question {
+    fn from(asked: AskedQuestion) -> Self {
+        Self {
+            text: asked.text,
+            k: asked.k,
+            semantic_weight: asked.semantic_weight,
+            filter: Filter {
+                collections: asked.filter.collections,
+                documents: asked.filter.documents,
+            },
+            generator: asked.generator,
+            history: asked
+                .history
+                .into_iter()
+                .map(|turn| Turn {
+                    question: turn.question,
+                    answer: turn.answer,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A language model to be tried.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TryModel {
+    /// As `GET /api/v1/models` lists it.
+    pub id: GeneratorId,
+}
+
+/// A login.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    /// The token.
+    pub token: Secret,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_contract_is_taken() {
+        let question = json!({
+            "text": "How long?", "k": 3, "semantic_weight": 0.5,
+            "filter": {
+                "collections": ["notes"],
+                "documents": ["0190f3c2a1b2c3d4e5f60718293a4b5c"],
+            },
+            "generator": "ollama/llama3.2",
+            "history": [{ "question": "Q", "answer": "A" }],
+        });
+        let asked: AskedQuestion = serde_json::from_value(question.clone()).unwrap();
+        let passed_on = serde_json::to_value(Question::from(asked)).unwrap();
+        assert_eq!(passed_on, question);
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        #[track_caller]
+        fn check(body: &str, part: &str) {
+            let error = serde_json::from_str::<AskedQuestion>(body).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        check(
+            r#"{"text":"a","semantic_wieght":0.5}"#,
+            "unknown field `semantic_wieght`, expected one of `text`, `k`, `semantic_weight`",
+        );
+        check(
+            r#"{"text":"a","filter":{"collection":["x"]}}"#,
+            "unknown field `collection`, expected `collections` or `documents`",
+        );
+        check(
+            r#"{"text":"a","history":[{"question":"a","anwser":"b"}]}"#,
+            "`anwser`",
+        );
+        check(r#"{"k":3}"#, "missing field `text`");
+        check(r#"{"text":"a","generator":"gpt"}"#, "names no generator");
+    }
+}

@@ -1,0 +1,236 @@
+//! The arguments of each command.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use shared::contract::{CollectionName, DocumentState, GeneratorId};
+use shared::settings::SECTIONS;
+
+/// `ibid up`.
+#[derive(Debug, Args)]
+pub struct UpArgs {
+    /// Files and folders to take in once it runs
+    pub paths: Vec<PathBuf>,
+    /// The collection they go into
+    #[arg(long, default_value_t)]
+    pub collection: CollectionName,
+}
+
+/// `ibid add`.
+#[derive(Debug, Args)]
+pub struct AddArgs {
+    /// Files and folders; hidden files in folders are left out
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The collection they go into
+    #[arg(long, default_value_t)]
+    pub collection: CollectionName,
+    /// Do all work again, even for unchanged files
+    #[arg(long)]
+    pub force: bool,
+    /// First remove all documents of the collection
+    #[arg(long)]
+    pub reset: bool,
+    /// Do not ask before removing
+    #[arg(long, requires = "reset")]
+    pub yes: bool,
+    /// Return once the files are handed over
+    #[arg(long)]
+    pub no_wait: bool,
+}
+
+/// Where a question looks.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ScopeArgs {
+    /// Passages wanted, 1 to 100 [default: the setting `query.passages`, 5]
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub k: Option<u32>,
+    /// Only this collection; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub collection: Vec<CollectionName>,
+    /// Only this document, by path, name or id; may be given several times
+    #[arg(long, value_name = "DOCUMENT")]
+    pub document: Vec<String>,
+    /// 0 for keywords only, 1 for meaning only [default: the setting `query.semantic_weight`, 0.5]
+    #[arg(long, value_name = "0..1", value_parser = parse_weight)]
+    pub semantic_weight: Option<f32>,
+}
+
+/// `ibid search`.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to look for; several words are joined
+    #[arg(required = true)]
+    pub question: Vec<String>,
+    /// Where to look.
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+}
+
+/// `ibid ask`.
+#[derive(Debug, Args)]
+pub struct AskArgs {
+    /// The question; several words are joined
+    #[arg(required = true)]
+    pub question: Vec<String>,
+    /// Where to look.
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Who answers, as `ibid models` lists it; `extractive` for quotations only
+    #[arg(long)]
+    pub model: Option<GeneratorId>,
+}
+
+/// `ibid chat`.
+#[derive(Debug, Args)]
+pub struct ChatArgs {
+    /// Where to look.
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+    /// Who answers, as `ibid models` lists it; `extractive` for quotations only
+    #[arg(long)]
+    pub model: Option<GeneratorId>,
+}
+
+/// `ibid list`.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Only this collection
+    #[arg(long)]
+    pub collection: Option<CollectionName>,
+    /// Only this state: queued, parsing, chunking, embedding, indexing, ready, partial, failed
+    #[arg(long, value_parser = parse_state)]
+    pub state: Option<DocumentState>,
+}
+
+/// `ibid rm`.
+#[derive(Debug, Args)]
+pub struct RmArgs {
+    /// Path, name or id of each document, or folders; none for the whole collection
+    #[arg(required_unless_present = "collection")]
+    pub documents: Vec<String>,
+    /// Only look in this collection
+    #[arg(long)]
+    pub collection: Option<CollectionName>,
+    /// Do not ask before a folder or a collection is removed
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `ibid retry`.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct RetryArgs {
+    /// Path, name or id of a document
+    pub document: Option<String>,
+    /// All documents that failed
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `ibid doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Have each usable language model make one token; needs a running Ibid
+    #[arg(long)]
+    pub generate: bool,
+}
+
+/// `ibid config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// Only this section
+    #[arg(value_parser = PossibleValuesParser::new(SECTIONS))]
+    pub section: Option<String>,
+}
+
+/// A part that `ibid setup` fetches only when it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Extra {
+    /// A small language model, for answers without Ollama
+    Generator,
+}
+
+impl Extra {
+    /// Its name in the lock of parts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Generator => "generator",
+        }
+    }
+}
+
+/// `ibid setup`.
+#[derive(Debug, Default, Args)]
+pub struct SetupArgs {
+    /// Also fetch this
+    #[arg(long, value_name = "PART")]
+    pub with: Vec<Extra>,
+}
+
+/// `ibid model`.
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Make a model of a sentence-transformers folder (BERT family)
+    Import {
+        /// The folder with `model.safetensors` or `onnx/model.onnx`
+        folder: PathBuf,
+        /// Its name from now on; the folder's name if not given
+        #[arg(long)]
+        name: Option<String>,
+    },
+}
+
+/// `ibid completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// `ibid service`.
+#[derive(Debug, Args)]
+pub struct ServiceArgs {
+    /// End with this process, which started us
+    #[arg(long)]
+    pub parent: Option<u32>,
+    /// parser, chunker, embedder, indexer, query or gateway; nats for the bus of containers
+    pub name: String,
+    /// For the service
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}
+
+/// `ibid probe`.
+#[derive(Debug, Args)]
+pub struct ProbeArgs {
+    /// The service, or `nats`
+    pub name: String,
+}
+
+/// `ibid guard`.
+#[derive(Debug, Args)]
+pub struct GuardArgs {
+    /// End with this process, which started us
+    #[arg(long)]
+    pub parent: u32,
+    /// The program
+    #[arg(last = true, required = true)]
+    pub program: Vec<OsString>,
+}
+
+fn parse_state(text: &str) -> Result<DocumentState, String> {
+    serde_json::from_value(serde_json::Value::String(text.to_lowercase())).map_err(|_unknown| {
+        "use queued, parsing, chunking, embedding, indexing, ready, partial or failed".to_owned()
+    })
+}
+
+fn parse_weight(text: &str) -> Result<f32, String> {
+    text.parse::<f32>()
+        .ok()
+        .filter(|weight| (0.0..=1.0).contains(weight))
+        .ok_or_else(|| "use a number from 0 to 1".to_owned())
+}
