@@ -28,11 +28,14 @@ impl ShownModel {
     }
 }
 
-/// Whether the name alone says that a model runs in Ollama's cloud: `gpt-oss:120b-cloud`,
-/// `kimi-k2:cloud`. Such a model need not be asked about.
+/// Whether the name alone says that a model runs in Ollama's cloud: the tag `cloud`, or one that
+/// ends in `-cloud` (`internal/modelref` in Ollama's source), as in `gpt-oss:120b-cloud`. Ollama
+/// passes even a question about such a model on, so it is not asked about.
 pub fn cloud_name(model: &str) -> bool {
-    let model = model.to_ascii_lowercase();
-    model.ends_with("-cloud") || model.ends_with(":cloud")
+    let tag = model.trim().rsplit_once(':').map(|(_, tag)| tag.trim());
+    let tag = tag.filter(|tag| !tag.contains('/'));
+    tag.map(str::to_ascii_lowercase)
+        .is_some_and(|tag| tag == "cloud" || tag.ends_with("-cloud"))
 }
 
 #[cfg(test)]
@@ -56,5 +59,29 @@ mod tests {
         let host = r#"{"remote_host": "https://ollama.com:443", "remote_model": "gpt-oss:120b"}"#;
         check("mine", host, Some("https://ollama.com:443"));
         check("mine", r#"{"remote_model": "gpt-oss"}"#, Some("gpt-oss"));
+    }
+
+    #[test]
+    fn cloud_models_are_known_by_their_names() {
+        for name in [
+            "gpt-oss:120b-cloud",
+            "gpt-oss:cloud",
+            "qwen3-coder:480B-Cloud",
+            "user/model:cloud",
+            " kimi-k2: cloud ",
+        ] {
+            assert!(cloud_name(name), "{name}");
+        }
+        for name in [
+            "llama3.2",
+            "llama3.2:latest",
+            "cloud",
+            "cloud:8b",
+            "nimbus-cloud:latest",
+            "localhost:5000/my-cloud",
+            "",
+        ] {
+            assert!(!cloud_name(name), "{name}");
+        }
     }
 }

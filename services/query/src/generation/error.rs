@@ -146,13 +146,13 @@ impl GenerateError {
             | Self::File { .. }
             | Self::NotSet { .. } => ErrorCode::BadRequest,
             Self::NoModel { .. } => ErrorCode::NotFound,
-            Self::Unreachable { .. } | Self::NoModels { .. } | Self::Memory { .. } => {
-                ErrorCode::Unavailable
-            }
+            Self::Unreachable { .. }
+            | Self::NoModels { .. }
+            | Self::Memory { .. }
+            | Self::Said { .. }
+            | Self::BrokeOff { .. }
+            | Self::Strange { .. } => ErrorCode::Unavailable,
             Self::Silent { .. } => ErrorCode::Deadline,
-            Self::Said { .. } | Self::BrokeOff { .. } | Self::Strange { .. } => {
-                ErrorCode::Unavailable
-            }
             Self::Busy { .. } => ErrorCode::Busy,
         }
     }

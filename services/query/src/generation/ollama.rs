@@ -12,6 +12,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 use shared::contract::{GeneratorView, Provider};
 use shared::http::HttpError;
+use shared::ollama::cloud_name;
 use shared::settings::Network;
 
 use super::progress::{Patience, pieces};
@@ -19,7 +20,7 @@ use super::server::{Reply, Server};
 use super::words::Sent;
 use super::{GenerateError, GenerationSettings, Generator, Limits, Pieces, Prompt, cut};
 use chat::{Asking, TEMPLATE_TOKENS, window_for};
-pub(super) use list::{named_remote, remote};
+pub(super) use list::remote;
 pub(super) use wire::Shown;
 
 const NAME: &str = "Ollama";
@@ -64,7 +65,7 @@ impl Ollama {
 
     /// What Ollama knows of `model` now, unless it runs elsewhere or writes no answers.
     async fn examine(&self, model: &str) -> Result<Known, GenerateError> {
-        if named_remote(model) {
+        if cloud_name(model) {
             // Not even its name is looked up: Ollama would pass that on.
             return Err(remote(model, ""));
         }

@@ -12,9 +12,10 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::json;
 use shared::contract::{GeneratorId, GeneratorView, Provider};
 use shared::http::HttpError;
+use shared::ollama::cloud_name;
 use shared::settings::Network;
 
-use super::ollama::{Shown, named_remote, remote};
+use super::ollama::{Shown, remote};
 use super::progress::{Patience, pieces};
 use super::server::{Reply, Server};
 use super::words::Sent;
@@ -65,7 +66,7 @@ impl OpenAi {
 
     /// The model's entry in the list, if there is a list.
     async fn examine(&self, model: &str) -> Result<Option<wire::Model>, GenerateError> {
-        if named_remote(model) {
+        if cloud_name(model) {
             return Err(remote(model, ""));
         }
         let models = self.there().await?;
@@ -107,7 +108,7 @@ impl OpenAi {
         let set = self.settings.model.trim();
         let mut models = models.iter();
         if set.is_empty() {
-            models.find(|model| !named_remote(&model.id))
+            models.find(|model| !cloud_name(&model.id))
         } else {
             models.find(|model| model.id == set)
         }
@@ -160,7 +161,7 @@ impl Generator for OpenAi {
         let mut views = Vec::new();
         for model in models {
             let refused = match self.refuse_remote(&model.id).await {
-                _named if named_remote(&model.id) => Some(remote(&model.id, "")),
+                _named if cloud_name(&model.id) => Some(remote(&model.id, "")),
                 checked => checked.err(),
             };
             views.push(GeneratorView {
@@ -185,7 +186,7 @@ impl Generator for OpenAi {
         models.retain(|model| !model.makes_vectors());
         for model in models {
             match self.refuse_remote(&model.id).await {
-                _named if named_remote(&model.id) => {}
+                _named if cloud_name(&model.id) => {}
                 Ok(()) => return Ok(model.id),
                 Err(GenerateError::Remote { .. }) => {}
                 Err(error) => return Err(error),
@@ -223,7 +224,7 @@ impl Generator for OpenAi {
 
     async fn generate(&self, model: &str, prompt: Prompt) -> Result<Pieces, GenerateError> {
         let model = model.trim();
-        if named_remote(model) {
+        if cloud_name(model) {
             return Err(remote(model, ""));
         }
         let patience = Patience::new(NAME, &self.settings);

@@ -3,6 +3,7 @@
 use futures::{StreamExt as _, future, stream};
 use reqwest::Method;
 use shared::contract::{GeneratorId, GeneratorView, Provider};
+use shared::ollama::cloud_name;
 
 use super::wire::{Details, Running, Tagged, Tags};
 use super::{NAME, Ollama};
@@ -12,15 +13,6 @@ use crate::generation::GenerateError;
 const AT_ONCE: usize = 4;
 /// Where Ollama passes cloud models on to when it does not say.
 const CLOUD: &str = "ollama.com";
-
-/// Whether the name alone says that a model runs in Ollama's cloud: the tag `cloud`, or one that
-/// ends in `-cloud` (`internal/modelref` in Ollama's source).
-pub(crate) fn named_remote(model: &str) -> bool {
-    let tag = model.trim().rsplit_once(':').map(|(_, tag)| tag.trim());
-    let tag = tag.filter(|tag| !tag.contains('/'));
-    tag.map(str::to_ascii_lowercase)
-        .is_some_and(|tag| tag == "cloud" || tag.ends_with("-cloud"))
-}
 
 pub(crate) fn remote(model: &str, host: &str) -> GenerateError {
     let host = if host.is_empty() { CLOUD } else { host };
@@ -62,8 +54,7 @@ fn full_name(model: &str) -> String {
 impl Tagged {
     /// Why it may not be chosen, as far as the list says.
     fn refused(&self) -> Option<GenerateError> {
-        (self.is_remote() || named_remote(&self.name))
-            .then(|| remote(&self.name, &self.remote_host))
+        (self.is_remote() || cloud_name(&self.name)).then(|| remote(&self.name, &self.remote_host))
     }
 }
 
@@ -171,30 +162,6 @@ impl Ollama {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cloud_models_are_known_by_their_names() {
-        for name in [
-            "gpt-oss:120b-cloud",
-            "gpt-oss:cloud",
-            "qwen3-coder:480B-Cloud",
-            "user/model:cloud",
-            " kimi-k2: cloud ",
-        ] {
-            assert!(named_remote(name), "{name}");
-        }
-        for name in [
-            "llama3.2",
-            "llama3.2:latest",
-            "cloud",
-            "cloud:8b",
-            "nimbus-cloud:latest",
-            "localhost:5000/my-cloud",
-            "",
-        ] {
-            assert!(!named_remote(name), "{name}");
-        }
-    }
 
     #[test]
     fn models_that_make_vectors_write_no_answers() {
