@@ -232,8 +232,12 @@ async fn the_same_work_published_twice_is_stored_once_and_a_new_attempt_passes()
     work.attempt = 2;
     bus.publish_work(admitted(&work)).await.unwrap();
     assert_eq!(bus.waiting(Stage::Parse).await.unwrap(), 2);
+    let held: Vec<_> = bus.held(Stage::Parse).await.unwrap().into_iter().collect();
+    assert_eq!(held, std::slice::from_ref(&work.document_id));
+    assert!(bus.held(Stage::Chunk).await.unwrap().is_empty());
     bus.purge_document(&work.document_id).await.unwrap();
     assert_eq!(bus.waiting(Stage::Parse).await.unwrap(), 0);
+    assert!(bus.held(Stage::Parse).await.unwrap().is_empty());
 }
 
 #[tokio::test]

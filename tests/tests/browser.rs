@@ -77,6 +77,8 @@ async fn a_question_in_the_browser_gets_a_cited_answer() -> Result<()> {
         "High pressure switch open",
         "What does error code E23 mean?",
         "1 document",
+        "Read in its page",
+        "Quoted word for word.",
     ] {
         ensure!(
             page.contains(expect),

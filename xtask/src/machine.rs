@@ -6,7 +6,11 @@ use std::process::Command;
 use crate::run::{root, succeeds};
 
 /// Programs that some tests want, and what is left out without them.
-const WANTED: [(&str, &str); 1] = [("chromium", "looking at the page in a browser (chromium)")];
+const WANTED: [(&str, &str); 3] = [
+    ("chromium", "looking at the page in a browser (chromium)"),
+    ("curl", "the walk through the API (curl)"),
+    ("docker", "the containers (docker, docker-compose)"),
+];
 
 /// Whether `program` is in the search path.
 pub(crate) fn has(program: &str) -> bool {

@@ -14,6 +14,7 @@ pub mod door;
 pub mod error;
 pub mod extract;
 pub mod guard;
+mod held;
 pub mod http_status;
 pub mod intake;
 pub mod limit;

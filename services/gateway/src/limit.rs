@@ -1,20 +1,17 @@
 //! So many requests in hand and no more. A request counts until the last byte of its answer has
 //! left, so a streamed answer counts as long as it streams.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use http_body::{Frame, SizeHint};
 use shared::contract::ErrorCode;
 use shared::service::{HealthBoard, InHand};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::ApiError;
+use crate::held::hold;
 
 /// Places for requests in hand. Cheap to clone.
 #[derive(Clone)]
@@ -67,40 +64,9 @@ pub async fn limit(State(limit): State<Limit>, request: Request, next: Next) -> 
     match limit.take() {
         Ok(place) => {
             let response = next.run(request).await;
-            response.map(|body| {
-                Body::new(Held {
-                    body,
-                    _place: place,
-                })
-            })
+            hold(response, place)
         }
         Err(error) => error.into_response(),
-    }
-}
-
-/// A body that keeps its request's place until it is sent or given up.
-struct Held {
-    body: Body,
-    _place: Place,
-}
-
-impl http_body::Body for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -1,15 +1,13 @@
 //! A request is over when the last byte of its answer has left: until then its span stays open
 //! and its clock runs, so that both include a streamed answer.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Instant;
 
-use axum::body::{Body, Bytes};
 use axum::http::Method;
 use axum::response::Response;
-use http_body::{Frame, SizeHint};
 use tracing::{Span, debug};
+
+use crate::held::hold;
 
 /// Measures one request until dropped.
 pub struct Watch {
@@ -35,7 +33,7 @@ impl Watch {
     /// `response`, watched to its end.
     pub fn over(mut self, response: Response) -> Response {
         self.status = response.status().as_u16();
-        response.map(|body| Body::new(Watched { body, _watch: self }))
+        hold(response, self)
     }
 }
 
@@ -51,31 +49,5 @@ impl Drop for Watch {
                 "answered"
             );
         });
-    }
-}
-
-/// A body with the watch over its request.
-struct Watched {
-    body: Body,
-    _watch: Watch,
-}
-
-impl http_body::Body for Watched {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

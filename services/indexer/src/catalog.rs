@@ -23,6 +23,8 @@ mod visible;
 mod model_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod upgrade_tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

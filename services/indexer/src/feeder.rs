@@ -8,7 +8,7 @@ mod lease;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,13 +29,14 @@ use crate::catalog::{Catalog, Handout, InFlight};
 use crate::clock;
 use crate::error::{CatalogError, chain};
 
+use lease::Due;
 pub use lease::Leases;
 
 /// How often leases are looked at.
 const TICK: Duration = Duration::from_secs(2);
-/// Attempts of one generation after which a document is given up. The stages' own limits come
-/// first; this one ends what no stage ever rejects.
-const MAX_ATTEMPTS: u32 = 50;
+/// Times that a document's work may vanish from the streams unfinished before it is given up. The
+/// stages' own limits come first; this one ends what a stage takes and never hands on.
+const MAX_LOSSES: u32 = 50;
 
 /// What carries the feeder's messages.
 #[async_trait]
@@ -46,12 +47,12 @@ pub trait Postman: Send + Sync + 'static {
     /// When the stream does not take it.
     async fn publish(&self, message: &DocumentAdmitted) -> Result<(), BusError>;
 
-    /// Messages in the streams of all stages, those being worked on included. Stages are asked in
-    /// order, so that work moving on meanwhile is counted.
+    /// The documents of which the stream of any stage holds work, that in hand included. Stages
+    /// are asked in order, so that work moving on meanwhile is seen.
     ///
     /// # Errors
     /// When a stream is not there.
-    async fn waiting(&self) -> Result<u64, BusError>;
+    async fn held(&self) -> Result<HashSet<DocumentId>, BusError>;
 
     /// Makes the streams that are not there.
     ///
@@ -67,12 +68,12 @@ impl Postman for Bus {
             .await
     }
 
-    async fn waiting(&self) -> Result<u64, BusError> {
-        let mut sum = 0;
+    async fn held(&self) -> Result<HashSet<DocumentId>, BusError> {
+        let mut held = HashSet::new();
         for stage in Stage::ALL {
-            sum += Self::waiting(self, stage).await?;
+            held.extend(Self::held(self, stage).await?);
         }
-        Ok(sum)
+        Ok(held)
     }
 
     async fn repair(&self) -> Result<(), BusError> {
@@ -181,14 +182,14 @@ impl<P: Postman> Feeder<P> {
         forgotten.is_ok()
     }
 
-    /// What of `in_flight` has to be published again; what was tried too often is given up.
+    /// What of `in_flight` has to be published again; what was lost too often is given up.
     async fn lost(
         &self,
         in_flight: &[InFlight],
         now: Instant,
     ) -> Result<Vec<(DocumentId, Generation)>, CatalogError> {
-        let waiting = match self.postman.waiting().await {
-            Ok(waiting) => Some(waiting),
+        let held = match self.postman.held().await {
+            Ok(held) => Some(held),
             Err(failure) => {
                 warn!(
                     error = chain(&failure),
@@ -198,30 +199,32 @@ impl<P: Postman> Feeder<P> {
                 None
             }
         };
-        let mut due = self.leases.lock().due(in_flight, waiting, now);
+        let due = self.leases.lock().due(in_flight, held.as_ref(), now);
         if !due.is_empty() {
             info!(documents = due.len(), "no sign of life, handing out again");
         }
-        for document in in_flight.iter().filter(|one| one.attempt >= MAX_ATTEMPTS) {
-            if due.iter().any(|(id, _)| *id == document.id) {
-                due.retain(|(id, _)| *id != document.id);
-                self.give_up(document).await?;
+        let mut again = Vec::with_capacity(due.len());
+        for document in due {
+            if document.losses >= MAX_LOSSES {
+                self.give_up(&document).await?;
+            } else {
+                again.push((document.id, document.generation));
             }
         }
-        Ok(due)
+        Ok(again)
     }
 
-    async fn give_up(&self, document: &InFlight) -> Result<(), CatalogError> {
+    async fn give_up(&self, document: &Due) -> Result<(), CatalogError> {
         let letter = DeadLetter {
             stage: Stage::Parse,
             document_id: document.id.clone(),
             generation: Some(document.generation),
-            deliveries: u64::from(document.attempt),
+            deliveries: u64::from(document.losses),
             error: ErrorBody::new(
                 ErrorCode::TooManyAttempts,
                 format!(
                     "no stage finished or refused it in {} attempts",
-                    document.attempt
+                    document.losses
                 ),
                 "look for errors of this document in the log, then retry it",
             ),
@@ -242,7 +245,7 @@ impl<P: Postman> Feeder<P> {
         for message in messages {
             let (id, generation) = (message.work.document_id.clone(), message.work.generation);
             if broken {
-                self.leases.lock().lost(id, generation, now);
+                self.leases.lock().not_published(id, generation, now);
                 continue;
             }
             // The stages' spans follow it, in the trace of whoever queued the document.
@@ -252,7 +255,7 @@ impl<P: Postman> Feeder<P> {
                 Ok(()) => self.leases.lock().handed_out(id, generation, now),
                 Err(failure) => {
                     warn!(document.id = %id, error = chain(&failure), "not handed out yet");
-                    self.leases.lock().lost(id, generation, now);
+                    self.leases.lock().not_published(id, generation, now);
                     broken = true;
                 }
             }

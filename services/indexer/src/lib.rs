@@ -31,7 +31,7 @@ mod test_support;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use parking_lot::Mutex;
@@ -129,7 +129,7 @@ pub async fn serve(
         blobs: blobs.clone(),
         indexes: Arc::clone(&indexes),
         follower: Arc::clone(&follower),
-        leases: Arc::new(Mutex::new(Leases::new(lease, Instant::now()))),
+        leases: Arc::new(Mutex::new(Leases::new(lease))),
         feeder: Arc::new(Notify::new()),
     };
 

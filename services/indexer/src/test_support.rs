@@ -1,7 +1,7 @@
 //! Documents, messages and stores for the tests of this crate.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -156,7 +156,7 @@ impl Kit {
     fn within(folder: TempDir) -> Self {
         let (catalog, indexes) = crate::open(folder.path(), pipeline()).unwrap();
         let blobs = Blobs::open(&folder.path().join("blobs")).unwrap();
-        let leases = Leases::new(Duration::from_secs(20), Instant::now());
+        let leases = Leases::new(Duration::from_secs(20));
         let bench = Bench {
             follower: Arc::new(Follower::new(catalog.clone(), Arc::clone(&indexes))),
             catalog,

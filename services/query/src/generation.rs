@@ -117,6 +117,9 @@ pub type Pieces = BoxStream<'static, Result<Piece, GenerateError>>;
 pub struct Limits {
     /// Tokens that prompt and answer may have together; `None` when not known.
     pub window_tokens: Option<u32>,
+    /// Tokens of passages beyond which its answers take too long to begin; `None` for no such
+    /// limit.
+    pub context_tokens: Option<u32>,
 }
 
 /// Runs language models, or stands in for one. Every wait within has a deadline that counts from

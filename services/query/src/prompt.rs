@@ -33,7 +33,8 @@ pub fn prompt(
     let room = window
         .saturating_sub(fixed)
         .saturating_sub(settings.answer_tokens);
-    let context = settings.context_tokens.min(room);
+    let wanted = limits.context_tokens.unwrap_or(u32::MAX);
+    let context = settings.context_tokens.min(wanted).min(room);
     let (excerpts, given, used) = excerpts(passages, context);
     let for_turns = (settings.context_tokens / HISTORY_SHARE).min(room.saturating_sub(used));
     let (turns, turn_tokens) = recent(history, settings.history_turns, for_turns);

@@ -1,9 +1,11 @@
 //! The streams: one per stage, so that a full stage never blocks the one that empties it.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+use futures::TryStreamExt as _;
 
 use super::{Bus, BusError};
 use crate::contract::DocumentId;
@@ -109,6 +111,32 @@ impl Bus {
                 source: e.into(),
             })?;
         Ok(stream.cached_info().state.messages)
+    }
+
+    /// The documents of which a stage's stream holds work, that in hand included.
+    ///
+    /// # Errors
+    /// When the stream cannot be reached.
+    pub async fn held(&self, stage: Stage) -> Result<HashSet<DocumentId>, BusError> {
+        let name = stage.stream();
+        let error = |source: Box<dyn std::error::Error + Send + Sync>| BusError::Stream {
+            name: name.to_owned(),
+            source,
+        };
+        let stream = self
+            .jetstream
+            .get_stream_no_info(name)
+            .await
+            .map_err(|e| error(e.into()))?;
+        let mut subjects = stream
+            .info_with_subjects(stage.filter())
+            .await
+            .map_err(|e| error(e.into()))?;
+        let mut held = HashSet::new();
+        while let Some((subject, _)) = subjects.try_next().await.map_err(|e| error(e.into()))? {
+            held.extend(subject.rsplit('.').next().and_then(|id| id.parse().ok()));
+        }
+        Ok(held)
     }
 
     /// How much of each stage's work waits; without the stages that no instance has served yet,

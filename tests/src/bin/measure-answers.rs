@@ -1,8 +1,9 @@
 //! Asks judged questions of a running Ibid and prints how well each generator answers them, as
 //! rows of a Markdown table.
 //!
-//! `measure-answers URL SET [GENERATOR…]`: SET is `squad` or `folder` of the shared corpus, whose
-//! documents are added first where they are missing; without generators all that are there.
+//! `measure-answers URL SET [EVERY] [GENERATOR…]`: SET is `squad` or `folder` of the shared corpus,
+//! whose documents are added first where they are missing; a number asks every so manieth question
+//! only; without generators all that are there answer.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -33,11 +34,15 @@ enum Content {
 #[tokio::main]
 async fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [url, set, generators @ ..] = words.as_slice() else {
-        bail!("usage: measure-answers URL squad|folder [GENERATOR…]");
+    let [url, set, rest @ ..] = words.as_slice() else {
+        bail!("usage: measure-answers URL squad|folder [EVERY] [GENERATOR…]");
     };
+    let every = rest.first().and_then(|word| word.parse::<usize>().ok());
+    let generators = rest.get(usize::from(every.is_some())..).unwrap_or_default();
     let client = Client::new(url)?;
-    let set = read(set)?;
+    let mut set = read(set)?;
+    let chosen = set.questions.into_iter().step_by(every.unwrap_or(1).max(1));
+    set.questions = chosen.collect();
     ingest(&client, &set).await?;
     let generators = if generators.is_empty() {
         let listed = client.models().await?.generators.into_iter();

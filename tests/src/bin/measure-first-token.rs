@@ -31,7 +31,7 @@ async fn main() -> Result<()> {
     let client = harness.client();
     let documents = corpus::documents(Recipe {
         seed: 7,
-        documents: 600,
+        documents: 950,
         words: (1_300, 1_500),
     })?;
     let mut texts = Vec::new();

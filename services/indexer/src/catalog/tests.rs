@@ -771,18 +771,3 @@ fn filters_come_to_the_chunks_of_what_they_name() {
         .collect();
     assert_eq!(told, [("/b", "beta two\n"), ("/a", "alpha one\n")]);
 }
-
-#[test]
-fn a_file_of_the_first_schema_is_brought_up_to_date() {
-    let it = Fixture::new();
-    let id = it.add("/a", A);
-    let file = rusqlite::Connection::open(it.folder.path().join("catalog.db")).unwrap();
-    file.execute_batch("ALTER TABLE sources DROP COLUMN trace; PRAGMA user_version = 1;")
-        .unwrap();
-    drop(file);
-    let (it, opened) = it.reopen(pipeline());
-    assert_eq!(opened, Opened::default());
-    let work = it.hand_out().remove(0);
-    assert_eq!(work.work.document_id, id);
-    assert!(it.catalog.traces(&[work]).unwrap().is_empty());
-}

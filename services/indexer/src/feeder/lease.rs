@@ -1,4 +1,4 @@
-//! Who is still being worked on, judged by signs of life.
+//! Which documents are lost, judged by what the streams hold of them and by signs of life.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -7,20 +7,25 @@ use shared::contract::{DocumentId, Generation};
 
 use crate::catalog::InFlight;
 
-/// A document is given at most this many leases of silence while others move on.
+/// Leases of silence after which a document is handed out again although a stream holds its work.
 const PATIENCE: u32 = 15;
-/// The lease doubles with each attempt, so often at most.
-const DOUBLINGS: u32 = 4;
 
 /// The leases of all documents in flight. In memory only: after a restart each one begins anew.
 #[derive(Debug)]
 pub struct Leases {
     lease: Duration,
     documents: HashMap<DocumentId, Lease>,
-    /// The last sign of life of any document.
-    heard: Instant,
-    /// Since when no stream has held any work.
-    empty_since: Option<Instant>,
+}
+
+/// A document that must be published again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The document.
+    pub id: DocumentId,
+    /// Its generation.
+    pub generation: Generation,
+    /// Times its work vanished from the streams unfinished.
+    pub losses: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,45 +34,85 @@ struct Lease {
     handed_out: Instant,
     heard: Instant,
     /// It could not be published.
-    lost: bool,
+    unpublished: bool,
+    /// Since when no stream is seen to hold anything of it.
+    missing_since: Option<Instant>,
+    losses: u32,
+    /// Times it was handed out again because of silence.
+    silences: u32,
+}
+
+impl Lease {
+    fn new(generation: Generation, now: Instant) -> Self {
+        Self {
+            generation,
+            handed_out: now,
+            heard: now,
+            unpublished: false,
+            missing_since: None,
+            losses: 0,
+            silences: 0,
+        }
+    }
+
+    /// Whether two looks in a row found nothing of it, both after it was handed out.
+    fn is_gone(&mut self, held: Option<bool>, now: Instant) -> bool {
+        match held {
+            Some(false) => {
+                let since = self
+                    .missing_since
+                    .replace(self.missing_since.unwrap_or(now));
+                since.is_some_and(|since| self.handed_out <= since)
+            }
+            Some(true) | None => {
+                self.missing_since = None;
+                false
+            }
+        }
+    }
 }
 
 impl Leases {
-    /// No leases; each lasts `lease`.
-    pub fn new(lease: Duration, now: Instant) -> Self {
+    /// No leases; the silence of a document is measured in `lease`.
+    pub fn new(lease: Duration) -> Self {
         Self {
             lease,
             documents: HashMap::new(),
-            heard: now,
-            empty_since: None,
         }
     }
 
     /// A document was published.
     pub fn handed_out(&mut self, id: DocumentId, generation: Generation, now: Instant) {
-        let lease = Lease {
-            generation,
-            handed_out: now,
-            heard: now,
-            lost: false,
-        };
-        self.documents.insert(id, lease);
+        self.begin(id, generation, now).unpublished = false;
     }
 
     /// A document could not be published.
-    pub fn lost(&mut self, id: DocumentId, generation: Generation, now: Instant) {
-        let lease = Lease {
-            generation,
-            handed_out: now,
-            heard: now,
-            lost: true,
+    pub fn not_published(&mut self, id: DocumentId, generation: Generation, now: Instant) {
+        self.begin(id, generation, now).unpublished = true;
+    }
+
+    fn begin(&mut self, id: DocumentId, generation: Generation, now: Instant) -> &mut Lease {
+        let lease = self.of(id, generation, now);
+        *lease = Lease {
+            losses: lease.losses,
+            silences: lease.silences,
+            ..Lease::new(generation, now)
         };
-        self.documents.insert(id, lease);
+        lease
+    }
+
+    /// The lease of a document in `generation`; another generation begins anew.
+    fn of(&mut self, id: DocumentId, generation: Generation, now: Instant) -> &mut Lease {
+        let fresh = Lease::new(generation, now);
+        let lease = self.documents.entry(id).or_insert(fresh);
+        if lease.generation != generation {
+            *lease = fresh;
+        }
+        lease
     }
 
     /// Someone works on a document.
     pub fn sign_of_life(&mut self, id: &DocumentId, generation: Generation, now: Instant) {
-        self.heard = now;
         if let Some(lease) = self.documents.get_mut(id)
             && lease.generation == generation
         {
@@ -77,51 +122,36 @@ impl Leases {
 
     /// Which of `in_flight`, which is all there are, must be published again.
     ///
-    /// `waiting` is the number of messages in all stages' streams, if known. Work stays in a
-    /// stream until what comes after it is durable, so nothing waiting twice in a row means that
-    /// everything handed out before is lost, as after the deletion of the streams' store. Silence
-    /// alone means little while others move on: a document may just wait behind them.
+    /// `held` are the documents of which a stream holds work, if that is known. Work stays in a
+    /// stream until what comes after it is durable, so a document of which none holds anything is
+    /// lost. One that is held waits, for hours if the model's server is away for hours: handing it
+    /// out again would only have its work done twice. Should a stage hang all the same, long
+    /// silence helps it; the wait doubles each time and is no reason to give a document up.
     pub fn due(
         &mut self,
         in_flight: &[InFlight],
-        waiting: Option<u64>,
+        held: Option<&HashSet<DocumentId>>,
         now: Instant,
-    ) -> Vec<(DocumentId, Generation)> {
+    ) -> Vec<Due> {
         self.forget_all_but(in_flight);
-        let emptied = match (waiting, self.empty_since) {
-            (Some(0), Some(since)) => Some(since),
-            (Some(0), None) => {
-                self.empty_since = Some(now);
-                None
-            }
-            _ => {
-                self.empty_since = None;
-                None
-            }
-        };
-        let all_there =
-            waiting.is_some_and(|waiting| waiting >= u64::try_from(in_flight.len()).unwrap_or(0));
-        let quiet = now.saturating_duration_since(self.heard);
+        let patience = self.lease.saturating_mul(PATIENCE);
         let mut due = Vec::new();
         for document in in_flight {
-            let fresh = Lease {
-                generation: document.generation,
-                handed_out: now,
-                heard: now,
-                lost: false,
-            };
-            let lease = self.documents.entry(document.id.clone()).or_insert(fresh);
-            if lease.generation != document.generation {
-                *lease = fresh;
+            let lease = self.of(document.id.clone(), document.generation, now);
+            let gone = lease.is_gone(held.map(|held| held.contains(&document.id)), now);
+            let patience = patience.saturating_mul(2_u32.saturating_pow(lease.silences));
+            let silent = now.saturating_duration_since(lease.heard) >= patience;
+            if gone {
+                lease.losses += 1;
+            } else if silent {
+                lease.silences += 1;
             }
-            let patience =
-                self.lease * 2_u32.pow(document.attempt.saturating_sub(1).min(DOUBLINGS));
-            let silent = now.saturating_duration_since(lease.heard);
-            let gone = emptied.is_some_and(|since| lease.handed_out <= since);
-            let silent_alone = silent >= patience.max(self.lease * PATIENCE);
-            let silent_with_all = silent >= patience && quiet >= patience && !all_there;
-            if lease.lost || gone || silent_alone || silent_with_all {
-                due.push((document.id.clone(), document.generation));
+            if lease.unpublished || gone || silent {
+                due.push(Due {
+                    id: document.id.clone(),
+                    generation: document.generation,
+                    losses: lease.losses,
+                });
             }
         }
         due

@@ -1,23 +1,26 @@
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use shared::bus::BusError;
-use shared::contract::{DocumentAdmitted, DocumentId, DocumentState, ErrorCode, PageManifest};
+use shared::contract::{
+    DocumentAdmitted, DocumentId, DocumentState, ErrorCode, Generation, PageManifest,
+};
 
-use super::{Feeder, Leases, MAX_ATTEMPTS, Postman};
+use super::{Feeder, Leases, MAX_LOSSES, Postman};
 use crate::test_support::{Kit, embedded};
 
 const LEASE: Duration = Duration::from_secs(20);
 
-/// A bus in memory that can be down and that tells how much waits.
+/// A bus in memory that can be down and that tells what it is set to hold.
 #[derive(Default)]
 struct Desk {
     sent: Mutex<Vec<DocumentAdmitted>>,
     down: AtomicBool,
-    waiting: AtomicU64,
+    held: Mutex<HashSet<DocumentId>>,
     repairs: AtomicU32,
 }
 
@@ -40,11 +43,11 @@ impl Postman for Mail {
         Ok(())
     }
 
-    async fn waiting(&self) -> Result<u64, BusError> {
+    async fn held(&self) -> Result<HashSet<DocumentId>, BusError> {
         if self.0.down.load(Ordering::Relaxed) {
             return Err(down());
         }
-        Ok(self.0.waiting.load(Ordering::Relaxed))
+        Ok(self.0.held.lock().clone())
     }
 
     async fn repair(&self) -> Result<(), BusError> {
@@ -67,7 +70,7 @@ impl Fixture {
 
     fn over(kit: Kit, window: usize) -> Self {
         let (mail, start) = (Mail::default(), Instant::now());
-        *kit.bench.leases.lock() = Leases::new(LEASE, start);
+        *kit.bench.leases.lock() = Leases::new(LEASE);
         let feeder = Feeder::new(
             (kit.bench.catalog.clone(), kit.bench.blobs.clone()),
             mail.clone(),
@@ -87,9 +90,9 @@ impl Fixture {
         self.start + Duration::from_secs(seconds)
     }
 
-    /// A round at `seconds` with `waiting` messages in the streams; what it sent.
-    async fn round(&self, seconds: u64, waiting: u64) -> Vec<(DocumentId, u32)> {
-        self.mail.0.waiting.store(waiting, Ordering::Relaxed);
+    /// A round at `seconds` with work of `held` in the streams; what it sent.
+    async fn round(&self, seconds: u64, held: &[&DocumentId]) -> Vec<(DocumentId, u32)> {
+        *self.mail.0.held.lock() = held.iter().copied().cloned().collect();
         self.feeder.feed(true, self.at(seconds)).await.unwrap();
         let sent = std::mem::take(&mut *self.mail.0.sent.lock());
         sent.into_iter()
@@ -112,10 +115,10 @@ async fn the_window_is_kept_and_order_is_that_of_admission() {
         );
     }
     assert_eq!(
-        it.round(0, 0).await,
+        it.round(0, &[]).await,
         [(ids[0].clone(), 1), (ids[1].clone(), 1)]
     );
-    assert_eq!(it.round(1, 2).await, []);
+    assert_eq!(it.round(1, &[&ids[0], &ids[1]]).await, []);
     // The first is committed: there is room for the third.
     let work = it.kit.catalog().in_flight().unwrap().remove(0);
     let message = it
@@ -130,61 +133,86 @@ async fn the_window_is_kept_and_order_is_that_of_admission() {
         .accept(embedded(&message, "text 0\n", 9).remove(0))
         .await
         .unwrap();
-    assert_eq!(it.round(2, 1).await, [(ids[2].clone(), 1)]);
+    assert_eq!(it.round(2, &[&ids[1]]).await, [(ids[2].clone(), 1)]);
 }
 
 #[tokio::test]
 async fn silence_is_waited_out_longer_each_time() {
     let it = Fixture::new(8);
     let id = it.kit.add("/a", "a\n", false).await.document_id;
-    assert_eq!(it.round(0, 0).await, [(id.clone(), 1)]);
-    // Something waits, but less than there is in flight would: the sum of all streams says less
-    // than one here only once they are empty, so a stray message stands in for "not known".
+    assert_eq!(it.round(0, &[]).await, [(id.clone(), 1)]);
     it.mail.0.down.store(true, Ordering::Relaxed);
-    assert_eq!(it.round(19, 0).await, []);
+    assert_eq!(it.round(20, &[]).await, [], "what is held is not known");
     it.mail.0.down.store(false, Ordering::Relaxed);
-    assert_eq!(it.round(21, 1).await, [], "it may be what waits");
-    assert_eq!(it.round(299, 1).await, []);
+    assert_eq!(it.round(299, &[&id]).await, []);
     assert_eq!(
-        it.round(301, 1).await,
+        it.round(300, &[&id]).await,
         [(id.clone(), 2)],
         "but not for ever"
     );
+    assert_eq!(it.round(899, &[&id]).await, []);
+    assert_eq!(it.round(900, &[&id]).await, [(id, 3)]);
 }
 
 #[tokio::test]
-async fn one_silent_among_others_that_move_on_is_given_time() {
-    let it = Fixture::new(8);
-    let lost = it.kit.add("/lost", "lost\n", false).await.document_id;
-    let busy = it.kit.add("/busy", "busy\n", false).await;
-    assert_eq!(it.round(0, 0).await.len(), 2);
-    for seconds in [10, 20, 30, 40] {
-        it.kit
-            .bench
-            .leases
-            .lock()
-            .sign_of_life(&busy.document_id, busy.generation, it.at(seconds));
-        assert_eq!(it.round(seconds + 1, 1).await, []);
-    }
-    // All is quiet now, and less waits than is in flight.
-    let sent: Vec<DocumentId> = it
-        .round(61, 1)
-        .await
-        .into_iter()
-        .map(|(id, _)| id)
-        .collect();
-    assert!(sent.contains(&lost));
-}
-
-#[tokio::test]
-async fn what_was_in_streams_that_vanished_is_published_at_once() {
+async fn a_document_that_waits_is_never_given_up() {
     let it = Fixture::new(8);
     let id = it.kit.add("/a", "a\n", false).await.document_id;
-    assert_eq!(it.round(0, 0).await, [(id.clone(), 1)]);
-    assert_eq!(it.round(2, 1).await, []);
-    assert_eq!(it.round(4, 0).await, [], "once may be chance");
-    assert_eq!(it.round(6, 0).await, [(id.clone(), 2)]);
-    assert_eq!(it.round(8, 1).await, []);
+    let mut attempts = 0;
+    // The model's server is away for a week.
+    for minute in 0..7 * 24 * 60 {
+        attempts += it.round(minute * 60, &[&id]).await.len();
+    }
+    assert!(
+        (2..=12).contains(&attempts),
+        "{attempts} times the same work"
+    );
+    let state = it.kit.catalog().get(&id).unwrap().state;
+    assert_eq!(state, DocumentState::Parsing);
+}
+
+#[tokio::test]
+async fn a_bus_that_is_away_for_long_is_no_reason_to_give_up() {
+    let it = Fixture::new(8);
+    let id = it.kit.add("/a", "a\n", false).await.document_id;
+    it.mail.0.down.store(true, Ordering::Relaxed);
+    for round in 0..u64::from(MAX_LOSSES) * 3 {
+        assert_eq!(it.round(round * 2, &[]).await, []);
+    }
+    it.mail.0.down.store(false, Ordering::Relaxed);
+    let sent = it.round(1_000, &[]).await;
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].0, id);
+}
+
+#[tokio::test]
+async fn one_lost_among_others_that_are_held_is_published_again() {
+    let it = Fixture::new(8);
+    let lost = it.kit.add("/lost", "lost\n", false).await.document_id;
+    let busy = it.kit.add("/busy", "busy\n", false).await.document_id;
+    assert_eq!(it.round(0, &[]).await.len(), 2);
+    assert_eq!(it.round(2, &[&lost, &busy]).await, []);
+    assert_eq!(it.round(4, &[&busy]).await, [], "once may be chance");
+    assert_eq!(it.round(6, &[&lost, &busy]).await, [], "it was");
+    assert_eq!(it.round(8, &[&busy]).await, []);
+    assert_eq!(it.round(10, &[&busy]).await, [(lost.clone(), 2)]);
+    assert_eq!(it.round(12, &[&lost, &busy]).await, []);
+}
+
+#[tokio::test]
+async fn a_sign_of_life_renews_the_lease() {
+    let it = Fixture::new(8);
+    let admitted = it.kit.add("/a", "a\n", false).await;
+    let id = admitted.document_id;
+    it.round(0, &[]).await;
+    let hear = |generation, seconds| {
+        let leases = &it.kit.bench.leases;
+        leases.lock().sign_of_life(&id, generation, it.at(seconds));
+    };
+    hear(admitted.generation, 200);
+    hear(Generation(9), 400);
+    assert_eq!(it.round(499, &[&id]).await, []);
+    assert_eq!(it.round(500, &[&id]).await, [(id.clone(), 2)]);
 }
 
 #[tokio::test]
@@ -193,14 +221,14 @@ async fn what_could_not_be_published_is_not_forgotten() {
     let a = it.kit.add("/a", "a\n", false).await.document_id;
     let b = it.kit.add("/b", "b\n", false).await.document_id;
     it.mail.0.down.store(true, Ordering::Relaxed);
-    assert_eq!(it.round(0, 0).await, []);
+    assert_eq!(it.round(0, &[]).await, []);
     assert!(
         it.mail.0.repairs.load(Ordering::Relaxed) > 0,
         "the streams may be gone"
     );
     it.mail.0.down.store(false, Ordering::Relaxed);
     assert_eq!(
-        it.round(2, 0).await,
+        it.round(2, &[]).await,
         [(a, 2), (b, 2)],
         "a new attempt, so that it is not deduped"
     );
@@ -210,19 +238,19 @@ async fn what_could_not_be_published_is_not_forgotten() {
 async fn after_a_restart_what_was_out_gets_one_lease_and_then_goes_out_again() {
     let it = Fixture::new(8);
     let id = it.kit.add("/a", "a\n", false).await.document_id;
-    assert_eq!(it.round(0, 0).await, [(id.clone(), 1)]);
+    assert_eq!(it.round(0, &[]).await, [(id.clone(), 1)]);
     let it = Fixture::over(it.kit.reopen().await, 8);
-    assert_eq!(it.round(0, 1).await, []);
-    assert_eq!(it.round(2, 0).await, []);
+    assert_eq!(it.round(0, &[&id]).await, []);
+    assert_eq!(it.round(2, &[]).await, []);
     assert_eq!(
-        it.round(4, 0).await,
+        it.round(4, &[]).await,
         [(id.clone(), 2)],
         "the streams are empty"
     );
     let it = Fixture::over(it.kit.reopen().await, 8);
-    assert_eq!(it.round(0, 0).await, []);
+    assert_eq!(it.round(0, &[]).await, []);
     assert_eq!(
-        it.round(2, 0).await,
+        it.round(2, &[]).await,
         [(id, 3)],
         "and were so already at the start"
     );
@@ -232,21 +260,21 @@ async fn after_a_restart_what_was_out_gets_one_lease_and_then_goes_out_again() {
 async fn superseded_and_deleted_documents_are_not_handed_out_again() {
     let it = Fixture::new(8);
     let id = it.kit.add("/a", "a\n", false).await.document_id;
-    it.round(0, 0).await;
+    it.round(0, &[]).await;
     it.kit.catalog().delete(&id, 1).unwrap();
-    assert_eq!(it.round(400, 0).await, []);
-    assert_eq!(it.round(402, 0).await, []);
+    assert_eq!(it.round(400, &[]).await, []);
+    assert_eq!(it.round(402, &[]).await, []);
 }
 
 #[tokio::test]
-async fn a_document_that_no_stage_ever_finishes_is_given_up() {
+async fn a_document_that_always_vanishes_is_given_up() {
     let it = Fixture::new(8);
     let id = it.kit.add("/a", "a\n", false).await.document_id;
     let mut attempts = 0;
-    for round in 0..u64::from(MAX_ATTEMPTS) + 5 {
-        attempts += it.round(round * 1_000, 1).await.len();
+    for round in 0..u64::from(MAX_LOSSES) * 2 + 5 {
+        attempts += it.round(round * 2, &[]).await.len();
     }
-    assert_eq!(attempts, MAX_ATTEMPTS as usize);
+    assert_eq!(attempts, MAX_LOSSES as usize);
     let view = it.kit.catalog().get(&id).unwrap();
     assert_eq!(view.state, DocumentState::Failed);
     assert_eq!(view.error.unwrap().code, ErrorCode::TooManyAttempts);
@@ -265,10 +293,10 @@ async fn a_forced_document_is_parsed_again_once() {
         blobs.exists(&manifest).await.unwrap(),
         "not before it is handed out"
     );
-    assert_eq!(it.round(0, 0).await, [(id.clone(), 1)]);
+    assert_eq!(it.round(0, &[]).await, [(id.clone(), 1)]);
     assert!(!blobs.exists(&manifest).await.unwrap());
     // The parser writes it; the second attempt may use it.
     blobs.put(&manifest, b"{}".as_slice().into()).await.unwrap();
-    assert_eq!(it.round(400, 1).await, [(id, 2)]);
+    assert_eq!(it.round(400, &[&id]).await, [(id, 2)]);
     assert!(blobs.exists(&manifest).await.unwrap());
 }

@@ -142,6 +142,7 @@ impl Generator for Ollama {
         let known = self.examine(model.trim()).await?;
         Ok(Limits {
             window_tokens: known.window,
+            ..Limits::default()
         })
     }
 

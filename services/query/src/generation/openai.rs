@@ -202,6 +202,7 @@ impl Generator for OpenAi {
         let entry = self.examine(model.trim()).await?;
         Ok(Limits {
             window_tokens: entry.and_then(|entry| entry.window()),
+            ..Limits::default()
         })
     }
 

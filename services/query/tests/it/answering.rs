@@ -258,6 +258,7 @@ async fn a_small_window_gets_fewer_passages() {
     let model = Scripted {
         check: Ok(Limits {
             window_tokens: Some(1_000),
+            ..Limits::default()
         }),
         ..Scripted::saying(&["Yes [1]."])
     };

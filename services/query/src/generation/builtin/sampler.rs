@@ -11,7 +11,7 @@ const MOST_LIKELIHOOD: f64 = 0.95;
 /// A token of the last so many of the answer is taken for less likely by so much (as Ollama
 /// does). Those of the prompt are not: an answer is to repeat its passages.
 const RECENT: usize = 64;
-const PENALTY: f32 = 1.0;
+const PENALTY: f32 = 1.1;
 
 /// Draws tokens.
 pub(super) struct Sampler {

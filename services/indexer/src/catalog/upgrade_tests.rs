@@ -1,0 +1,155 @@
+//! Catalogs of earlier programs, kept as SQL, must open and work for ever.
+
+use rusqlite::Connection;
+use shared::contract::{DocumentAdmitted, DocumentState, Generation, Outcome, Pipeline, Retry};
+use tempfile::TempDir;
+
+use super::{Catalog, Committed, Opened, Staged};
+use crate::test_support::{admit, embedded, pages};
+
+/// Written by the program of the first schema: documents in every state, a deletion whose blobs
+/// are still there, one batch of two of a document under way.
+const SCHEMA_1: &str = include_str!("fixtures/schema_1.sql");
+const GREEN: &str = "a green lamp\n\u{c}a blue door\n";
+const UNDER_WAY: &str = "left\nright\n";
+
+/// That program's pipeline with `parser`.
+fn pipeline(parser: &str) -> Pipeline {
+    Pipeline {
+        parser: parser.to_owned(),
+        chunker: "c1".to_owned(),
+        model: "test-model-fp32".parse().unwrap(),
+    }
+}
+
+fn open(sql: &str, parser: &str) -> (TempDir, Catalog, Opened) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("catalog.db");
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let (catalog, opened) = Catalog::open(&path, pipeline(parser)).unwrap();
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+    (folder, catalog, opened)
+}
+
+fn states(catalog: &Catalog) -> Vec<(String, DocumentState)> {
+    let page = catalog.list(&shared::contract::ListDocuments {
+        limit: 100,
+        ..Default::default()
+    });
+    let mut states: Vec<_> = page
+        .unwrap()
+        .documents
+        .into_iter()
+        .map(|view| (view.path, view.state))
+        .collect();
+    states.sort_by(|one, other| one.0.cmp(&other.0));
+    states
+}
+
+fn shown(catalog: &Catalog, path: &str) -> String {
+    let rows = catalog.dump(None).unwrap().rows;
+    let of_path = rows.into_iter().filter(|row| row.path == path);
+    of_path.map(|row| row.text).collect()
+}
+
+/// Hands out everything that waits and commits it.
+fn work_off(catalog: &Catalog, text_of: impl Fn(&DocumentAdmitted) -> &'static str) {
+    loop {
+        let queued = catalog.next_queued(100).unwrap().into_iter();
+        let queued: Vec<_> = queued.map(|one| (one.id, one.generation)).collect();
+        if queued.is_empty() {
+            return;
+        }
+        for work in catalog.hand_out(&queued).unwrap() {
+            let text = text_of(&work);
+            for batch in embedded(&work, text, 9) {
+                catalog.stage(&batch).unwrap();
+            }
+            let committed = catalog.commit(&work.work, &pages(text).0).unwrap();
+            assert!(matches!(committed, Committed::Visible { .. }));
+        }
+        let sequence = catalog.sequence().unwrap();
+        catalog.finish(sequence, 20).unwrap();
+    }
+}
+
+#[test]
+fn a_catalog_of_the_first_schema_opens_as_it_was_left() {
+    let (_folder, catalog, opened) = open(SCHEMA_1, "p1");
+    assert_eq!(opened, Opened::default());
+    let expect = [
+        ("/failed", DocumentState::Failed),
+        ("/partial", DocumentState::Partial),
+        ("/queued", DocumentState::Queued),
+        ("/ready", DocumentState::Ready),
+        ("/twin", DocumentState::Ready),
+        ("/under-way", DocumentState::Parsing),
+    ];
+    assert_eq!(
+        states(&catalog),
+        expect.map(|(path, state)| (path.to_owned(), state))
+    );
+    assert_eq!(shown(&catalog, "/twin"), "a green lamp\na blue door\n");
+    let (dimension, sequence) = (catalog.dimension().unwrap(), catalog.sequence().unwrap());
+    assert_eq!((dimension, sequence), (Some(8), 5));
+    let again = catalog.admit(&admit("/ready", GREEN, false), 10).unwrap();
+    assert_eq!(again.outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn a_catalog_of_the_first_schema_goes_on_with_its_work() {
+    let (_folder, catalog, _) = open(SCHEMA_1, "p1");
+    // What was half embedded is completed by the second batch alone.
+    let under_way = catalog.in_flight().unwrap().remove(0);
+    let work = catalog.hand_out(&[(under_way.id, Generation(1))]).unwrap();
+    let work = work.first().unwrap();
+    assert_eq!(work.work.attempt, 2);
+    assert!(
+        catalog
+            .traces(std::slice::from_ref(work))
+            .unwrap()
+            .is_empty()
+    );
+    let mut first_attempt = work.clone();
+    first_attempt.work.attempt = 1;
+    let late = &embedded(&first_attempt, UNDER_WAY, 1)[1];
+    assert_eq!(catalog.stage(late).unwrap(), Staged::Complete);
+    let manifest = pages(UNDER_WAY).0;
+    let committed = catalog.commit(&late.work, &manifest).unwrap();
+    assert!(matches!(committed, Committed::Visible { documents: 1, .. }));
+
+    catalog.retry(&Retry::AllFailed, 11).unwrap();
+    work_off(&catalog, |work| match work.name.as_str() {
+        "queued" => "wait\n",
+        "failed" => "bad\n",
+        other => panic!("{other} was done"),
+    });
+    let partial = ("/partial".to_owned(), DocumentState::Partial);
+    for (path, state) in states(&catalog) {
+        assert!(state == DocumentState::Ready || (path.clone(), state) == partial);
+    }
+    assert_eq!(shown(&catalog, "/under-way"), UNDER_WAY);
+    // A key of something deleted never comes back.
+    let keys = catalog
+        .allowed(&shared::contract::Filter::default())
+        .unwrap();
+    assert_eq!(keys.keys(), [1, 2, 3, 5, 6, 7, 8]);
+    let twin = states(&catalog).len();
+    assert_eq!((twin, catalog.check().unwrap().len()), (6, 0));
+}
+
+#[test]
+fn a_catalog_of_the_first_schema_is_made_again_by_a_newer_parser() {
+    let (_folder, catalog, opened) = open(SCHEMA_1, "p2");
+    assert_eq!((opened.requeued, opened.retired), (5, 0));
+    assert_eq!(shown(&catalog, "/ready"), "a green lamp\na blue door\n");
+    work_off(&catalog, |work| match work.name.as_str() {
+        "queued" => "wait\n",
+        "under-way" => UNDER_WAY,
+        "partial" => "one\n\u{c}!two\n",
+        "ready" | "twin" => GREEN,
+        other => panic!("{other} was done"),
+    });
+    assert_eq!(shown(&catalog, "/twin"), "a green lamp\na blue door\n");
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+}
