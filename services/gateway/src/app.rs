@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tracing::info;
 
 use crate::door::{Door, enter};
-use crate::error::StartError;
+use crate::error::{ApiError, StartError};
 use crate::extract::JSON_BYTES;
 use crate::guard::{Guard, guard};
 use crate::limit::{Limit, limit};
@@ -223,4 +223,5 @@ fn describe_metrics(operation: TransformOperation<'_>) -> TransformOperation<'_>
         .tag("state")
         .summary("What every process has counted, in Prometheus' text format")
         .response_with::<200, PlainText, _>(|response| response.description("The metrics."))
+        .default_response::<ApiError>()
 }

@@ -9,7 +9,7 @@ use crate::secret::Secret;
 
 /// A question to the documents.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a question as an object")]
 #[schemars(rename = "Question")]
 pub struct AskedQuestion {
     /// The question, at most 8 KiB.
@@ -36,7 +36,7 @@ pub struct AskedQuestion {
 
 /// Which passages may be found. Empty lists mean no restriction.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a filter as an object")]
 #[schemars(rename = "Filter")]
 struct AskedFilter {
     /// Only in these collections.
@@ -49,7 +49,7 @@ struct AskedFilter {
 
 /// A question and its whole answer.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a turn as an object")]
 #[schemars(rename = "Turn")]
 struct AskedTurn {
     /// As asked.
@@ -83,7 +83,7 @@ impl From<AskedQuestion> for Question {
 
 /// A language model to be tried.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a model as an object")]
 pub struct TryModel {
     /// As `GET /api/v1/models` lists it.
     pub id: GeneratorId,
@@ -91,7 +91,7 @@ pub struct TryModel {
 
 /// A login.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a login as an object")]
 pub struct Login {
     /// The token.
     pub token: Secret,
@@ -139,6 +139,8 @@ mod tests {
             "`anwser`",
         );
         check(r#"{"k":3}"#, "missing field `text`");
+        check("[]", "expected a question as an object");
+        check("7", "expected a question as an object");
         check(r#"{"text":"a","generator":"gpt"}"#, "names no generator");
     }
 }

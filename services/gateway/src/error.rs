@@ -30,6 +30,9 @@ pub enum StartError {
         /// Characters it needs.
         least: usize,
     },
+    /// A limit under which no file is taken in.
+    #[error("`gateway.max_upload_mib` is 0, so that no file would be taken in; use 1 or more")]
+    NoUploads,
     /// The token file cannot be made or read.
     #[error("cannot use `{}`; check that the data folder can be written", .path.display())]
     TokenFile {

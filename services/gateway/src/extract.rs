@@ -22,6 +22,9 @@ use crate::http_status::Code;
 /// Largest JSON body: a question of 8 KiB with the turns before it.
 pub const JSON_BYTES: usize = 256 * 1024;
 
+/// What axum puts before the reason; people need the reason.
+const AXUM_SAYS: &str = "Failed to deserialize query string: ";
+
 /// Where the shapes of requests are written down.
 const SHAPES: &str = "see docs/api.md or `GET /api/v1/openapi.json` for its shape";
 
@@ -77,7 +80,7 @@ fn refuse_body(rejection: &BytesRejection) -> ApiError {
             ApiError::new(
                 ErrorCode::TooLarge,
                 format!("the body has more than {JSON_BYTES} bytes"),
-                "ask a shorter question, or leave out earlier turns",
+                "send less; of a conversation, leave out the earlier turns",
             )
         }
         other => ApiError::bad_request(
@@ -96,10 +99,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         match Query::<T>::from_request_parts(parts, state).await {
             Ok(Query(value)) => Ok(Self(value)),
-            Err(rejection) => Err(ApiError::bad_request(
-                format!("the query is not understood: {}", rejection.body_text()),
-                SHAPES,
-            )),
+            Err(rejection) => {
+                let text = rejection.body_text();
+                let why = text.strip_prefix(AXUM_SAYS).unwrap_or(&text);
+                Err(ApiError::bad_request(
+                    format!("the query is not understood: {why}"),
+                    SHAPES,
+                ))
+            }
         }
     }
 }
@@ -182,7 +189,7 @@ where
     match Path::<T>::from_request_parts(parts, state).await {
         Ok(Path(value)) => Ok(value),
         Err(rejection) => Err(ApiError::bad_request(
-            rejection.body_text(),
+            format!("the address is not understood: {}", rejection.body_text()),
             "check the address",
         )),
     }
@@ -222,10 +229,10 @@ impl<S: Send + Sync> FromRequest<S> for Form {
         Multipart::from_request(request, state)
             .await
             .map(Self)
-            .map_err(|rejection: MultipartRejection| {
+            .map_err(|_rejection: MultipartRejection| {
                 ApiError::bad_request(
-                    rejection.body_text(),
-                    "send a form as `multipart/form-data`",
+                    "the body is no form",
+                    "send `multipart/form-data` with a field `file`, as `curl -F file=@PATH` does",
                 )
             })
     }

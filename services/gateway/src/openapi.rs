@@ -99,10 +99,12 @@ fn describe(api: TransformOpenApi<'_>) -> TransformOpenApi<'_> {
     api
 }
 
-/// Names in descriptions are links for rustdoc, and plain code elsewhere.
+/// Names in descriptions are links for rustdoc, and plain code elsewhere. A parameter that may be
+/// left out has no default, and `null` is none: it would not fit the parameter's own type.
 fn tidy(document: &mut Value) {
     match document {
         Value::Object(fields) => {
+            fields.retain(|name, value| name != "default" || !value.is_null());
             for (name, value) in fields {
                 match value {
                     Value::String(text) if name == "description" => {
@@ -235,6 +237,20 @@ mod tests {
         let expect = serde_json::json!({
             "description": "For `After`, an [array].",
             "items": [{ "description": "`A`", "title": "[`B`]" }],
+        });
+        assert_eq!(document, expect);
+    }
+
+    #[test]
+    fn null_is_no_default() {
+        let mut document = serde_json::json!({
+            "parameters": [{ "schema": { "type": "string", "default": null } }],
+            "default": { "default": 5 },
+        });
+        tidy(&mut document);
+        let expect = serde_json::json!({
+            "parameters": [{ "schema": { "type": "string" } }],
+            "default": { "default": 5 },
         });
         assert_eq!(document, expect);
     }

@@ -44,6 +44,7 @@ impl Server {
         settings: &Settings,
         data: &Path,
     ) -> Result<Self, StartError> {
+        settings.check()?;
         let wanted = settings.listen_on();
         let token = Token::of(settings, data)?;
         let listen = |source| StartError::Listen {

@@ -5,7 +5,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::StartError;
 use crate::secret::Secret;
+use crate::token::Token;
+
+/// Where the token stands when a person has set it.
+pub(crate) const SETTING: &str = "`gateway.token`";
 
 /// Where the gateway listens and what it allows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,12 +81,12 @@ pub struct Deadlines {
 impl Deadlines {
     /// For a whole request that asks once: its body, and the call.
     pub fn ordinary(&self) -> Duration {
-        self.call * 2
+        self.call.saturating_mul(2)
     }
 
     /// For a whole request that asks for what may take long.
     pub fn patient(&self) -> Duration {
-        self.call + self.slow_call.max(self.try_call)
+        self.call.saturating_add(self.slow_call.max(self.try_call))
     }
 }
 
@@ -89,6 +94,20 @@ impl Settings {
     /// Where to listen.
     pub fn listen_on(&self) -> SocketAddr {
         SocketAddr::new(self.address, self.port)
+    }
+
+    /// Whether they can be meant, without touching anything.
+    ///
+    /// # Errors
+    /// A token that could be guessed, or a limit that lets nothing in.
+    pub fn check(&self) -> Result<(), StartError> {
+        if !self.token.is_empty() {
+            Token::check(self.token.reveal(), SETTING)?;
+        }
+        if self.max_upload_mib == 0 {
+            return Err(StartError::NoUploads);
+        }
+        Ok(())
     }
 
     /// The times to wait; none is under a second.
@@ -106,5 +125,44 @@ impl Settings {
     /// Bytes of the largest file that is taken in.
     pub fn max_upload_bytes(&self) -> u64 {
         self.max_upload_mib.saturating_mul(1024 * 1024)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        #[track_caller]
+        fn check(change: impl FnOnce(&mut Settings), expect: Option<&str>) {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            let told = settings.check().err().map(|error| error.to_string());
+            match (&told, expect) {
+                (None, None) => {}
+                (Some(told), Some(part)) => assert!(told.contains(part), "{told}"),
+                _ => panic!("{told:?}, not {expect:?}"),
+            }
+        }
+        check(|_| {}, None);
+        check(|all| all.token = "0123456789abcdef".to_owned().into(), None);
+        check(
+            |all| all.token = "short".to_owned().into(),
+            Some("`gateway.token` could be guessed"),
+        );
+        check(|all| all.max_upload_mib = 0, Some("use 1 or more"));
+    }
+
+    #[test]
+    fn endless_times_do_not_overflow() {
+        let settings = Settings {
+            call_secs: u64::MAX,
+            slow_call_secs: u64::MAX,
+            ..Settings::default()
+        };
+        let deadlines = settings.deadlines();
+        assert!(deadlines.ordinary() >= deadlines.call);
+        assert!(deadlines.patient() >= deadlines.slow_call);
     }
 }

@@ -38,7 +38,7 @@ impl SourcePath {
             return if is_absolute(text) {
                 Ok(Self(text.to_owned()))
             } else {
-                refuse("give an absolute path".to_owned())
+                refuse("give an absolute path without `.`, `..` and `//`".to_owned())
             };
         };
         let clean = rest
@@ -59,8 +59,19 @@ impl SourcePath {
     /// # Errors
     /// A name that is no clean relative name.
     pub fn of_upload(file_name: &str, collection: &CollectionName) -> Result<Self, ApiError> {
+        if file_name.is_empty() {
+            return Err(ApiError::bad_request(
+                "the file has no name",
+                "send its `filename`, or a `path` before it",
+            ));
+        }
         let name = file_name.replace('\\', "/");
-        Self::parse(&format!("{SCHEME}{collection}/{name}"), collection)
+        Self::parse(&format!("{SCHEME}{collection}/{name}"), collection).map_err(|_refused| {
+            ApiError::bad_request(
+                format!("`{}` is no file's name", file_name.escape_debug()),
+                "send a relative name without `..`, or a `path` before the file",
+            )
+        })
     }
 
     /// The path's last part.
@@ -69,22 +80,26 @@ impl SourcePath {
     }
 }
 
+/// One document has one path: two ways to write it would be two documents.
 fn is_absolute(text: &str) -> bool {
-    let drive = || {
-        let mut chars = text.chars();
-        chars
-            .next()
-            .is_some_and(|letter| letter.is_ascii_alphabetic())
-            && chars.next() == Some(':')
-            && chars.next().is_some_and(|mark| mark == '\\' || mark == '/')
-    };
-    (text.starts_with('/') && text.len() > 1 && !text.ends_with('/')) || drive()
+    if let Some(rest) = text.strip_prefix('/') {
+        return is_clean(rest);
+    }
+    let mut chars = text.chars();
+    let drive = chars
+        .next()
+        .is_some_and(|letter| letter.is_ascii_alphabetic())
+        && chars.next() == Some(':')
+        && chars.next().is_some_and(|mark| mark == '\\' || mark == '/');
+    drive && chars.as_str().split(['/', '\\']).all(is_name)
 }
 
 fn is_clean(relative: &str) -> bool {
-    relative
-        .split('/')
-        .all(|part| !part.is_empty() && part != "." && part != "..")
+    relative.split('/').all(is_name)
+}
+
+fn is_name(part: &str) -> bool {
+    !part.is_empty() && part != "." && part != ".."
 }
 
 #[cfg(test)]
@@ -108,6 +123,12 @@ mod tests {
         check("plan.md", None);
         check("/", None);
         check("/home/a/", None);
+        check("/home/../a.md", None);
+        check("/home/./a.md", None);
+        check("//home/a.md", None);
+        check("/home/..a.md", Some("..a.md"));
+        check("C:\\texts\\..\\a.md", None);
+        check("C:\\", None);
         check("/home/\0/plan.md", None);
         check("/line\nbreak", None);
         check("upload://docs/", None);
@@ -125,7 +146,10 @@ mod tests {
         let collection = CollectionName::default();
         let path = SourcePath::of_upload("notes\\may.txt", &collection).unwrap();
         assert_eq!(path.as_str(), "upload://default/notes/may.txt");
-        assert!(SourcePath::of_upload("", &collection).is_err());
-        assert!(SourcePath::of_upload("../../etc/passwd", &collection).is_err());
+        for (name, part) in [("", "has no name"), ("../../etc/passwd", "no file's name")] {
+            let error = SourcePath::of_upload(name, &collection).unwrap_err();
+            assert!(error.message.contains(part), "{}", error.message);
+            assert!(error.remedy.contains("`path` before"), "{}", error.remedy);
+        }
     }
 }

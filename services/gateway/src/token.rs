@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use tracing::info;
 
 use crate::error::StartError;
-use crate::settings::Settings;
+use crate::settings::{SETTING, Settings};
 
 /// A shorter one could be guessed.
 const LEAST_CHARACTERS: usize = 16;
@@ -37,7 +37,8 @@ impl Token {
     pub fn of(settings: &Settings, data: &Path) -> Result<Option<Self>, StartError> {
         if !settings.token.is_empty() {
             info!("every request needs the token of `gateway.token`");
-            return strong(settings.token.reveal(), "`gateway.token`").map(Some);
+            Self::check(settings.token.reveal(), SETTING)?;
+            return Ok(Some(Self::new(settings.token.reveal())));
         }
         if settings.address.is_loopback() {
             return Ok(None);
@@ -48,7 +49,23 @@ impl Token {
             "other machines can reach the gateway; every request needs the token in `{}`",
             path.display()
         );
-        strong(&text, &format!("`{}`", path.display())).map(Some)
+        Self::check(&text, &format!("`{}`", path.display()))?;
+        Ok(Some(Self::new(&text)))
+    }
+
+    /// Whether `text`, which stands in `origin`, cannot be guessed.
+    ///
+    /// # Errors
+    /// A token that is too short, or has a space or a letter that no header may have.
+    pub fn check(text: &str, origin: &str) -> Result<(), StartError> {
+        let plain = text.chars().all(|c| c.is_ascii_graphic());
+        if plain && text.len() >= LEAST_CHARACTERS {
+            return Ok(());
+        }
+        Err(StartError::WeakToken {
+            origin: origin.to_owned(),
+            least: LEAST_CHARACTERS,
+        })
     }
 
     /// The token file below the data folder.
@@ -105,17 +122,6 @@ fn hmac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
         .chain_update(inner)
         .finalize()
         .into()
-}
-
-fn strong(text: &str, origin: &str) -> Result<Token, StartError> {
-    let plain = text.chars().all(|c| c.is_ascii_graphic());
-    if !plain || text.len() < LEAST_CHARACTERS {
-        return Err(StartError::WeakToken {
-            origin: origin.to_owned(),
-            least: LEAST_CHARACTERS,
-        });
-    }
-    Ok(Token::new(text))
 }
 
 fn read_or_make(path: &Path) -> Result<String, StartError> {

@@ -18,6 +18,7 @@ use shared::contract::{
     GeneratorList, GeneratorTried, Health, Question, Retried, Retry, SearchReply,
 };
 use shared::http::HttpServer;
+use tokio::time::Instant;
 
 pub use error::ClientError;
 pub use find::token;
@@ -30,6 +31,8 @@ const LONG_DEADLINE: Duration = Duration::from_mins(30);
 const LOADING: Duration = Duration::from_mins(10);
 /// Between two pieces of a streamed answer.
 const SILENCE: Duration = Duration::from_mins(2);
+/// For the restart of a gateway; it takes a second.
+const RESTART_WITHIN: Duration = Duration::from_secs(5);
 /// Documents per page of a listing.
 const PAGE: u32 = 500;
 
@@ -101,7 +104,7 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn status(&self) -> Result<Status, ClientError> {
-        answer(
+        self.answer(
             self.request(Method::GET, "/api/v1/status")
                 .timeout(DEADLINE),
         )
@@ -132,7 +135,7 @@ impl Gateway {
         let request = self
             .request(Method::POST, "/api/v1/documents")
             .timeout(LONG_DEADLINE);
-        answer(request.multipart(form)).await
+        self.answer(request.multipart(form)).await
     }
 
     /// One document.
@@ -141,7 +144,8 @@ impl Gateway {
     /// See [`ClientError`].
     pub async fn document(&self, id: &DocumentId) -> Result<DocumentView, ClientError> {
         let path = format!("/api/v1/documents/{id}");
-        answer(self.request(Method::GET, &path).timeout(DEADLINE)).await
+        self.answer(self.request(Method::GET, &path).timeout(DEADLINE))
+            .await
     }
 
     /// All documents of a listing, page by page.
@@ -187,7 +191,7 @@ impl Gateway {
         let request = self
             .server
             .request_with(Method::GET, "/api/v1/documents", &query);
-        answer(self.signed(request).timeout(DEADLINE)).await
+        self.answer(self.signed(request).timeout(DEADLINE)).await
     }
 
     /// Deletes a document.
@@ -196,7 +200,8 @@ impl Gateway {
     /// See [`ClientError`].
     pub async fn delete(&self, id: &DocumentId) -> Result<DeletionReceipt, ClientError> {
         let path = format!("/api/v1/documents/{id}");
-        answer(self.request(Method::DELETE, &path).timeout(LONG_DEADLINE)).await
+        self.answer(self.request(Method::DELETE, &path).timeout(LONG_DEADLINE))
+            .await
     }
 
     /// Searches.
@@ -204,7 +209,7 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn search(&self, question: &Question) -> Result<SearchReply, ClientError> {
-        answer(
+        self.answer(
             self.request(Method::POST, "/api/v1/search")
                 .timeout(DEADLINE)
                 .json(question),
@@ -220,10 +225,7 @@ impl Gateway {
         &self,
         question: &Question,
     ) -> Result<impl Stream<Item = Result<AnswerEvent, ClientError>> + use<>, ClientError> {
-        let asked = self
-            .request(Method::POST, "/api/v1/ask")
-            .json(question)
-            .send();
+        let asked = self.send(self.request(Method::POST, "/api/v1/ask").json(question));
         let response = match tokio::time::timeout(SILENCE, asked).await {
             Ok(sent) => refuse(sent.map_err(ClientError::Unreachable)?).await?,
             Err(_elapsed) => return Err(silent()),
@@ -240,7 +242,7 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn retry(&self, retry: &Retry) -> Result<Retried, ClientError> {
-        answer(
+        self.answer(
             self.request(Method::POST, "/api/v1/retry")
                 .timeout(DEADLINE)
                 .json(retry),
@@ -253,7 +255,7 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn fsck(&self) -> Result<FsckReport, ClientError> {
-        answer(
+        self.answer(
             self.request(Method::GET, "/api/v1/fsck")
                 .timeout(LONG_DEADLINE),
         )
@@ -265,7 +267,7 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn models(&self) -> Result<GeneratorList, ClientError> {
-        answer(
+        self.answer(
             self.request(Method::GET, "/api/v1/models")
                 .timeout(DEADLINE),
         )
@@ -277,12 +279,42 @@ impl Gateway {
     /// # Errors
     /// See [`ClientError`].
     pub async fn try_model(&self, id: &GeneratorId) -> Result<GeneratorTried, ClientError> {
-        answer(
+        self.answer(
             self.request(Method::POST, "/api/v1/models/try")
                 .timeout(LOADING)
                 .json(&serde_json::json!({ "id": id })),
         )
         .await
+    }
+
+    async fn answer<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
+        let sent = self.send(request).await;
+        let response = refuse(sent.map_err(ClientError::Unreachable)?).await?;
+        let bytes = response.bytes().await.map_err(ClientError::Unreachable)?;
+        serde_json::from_slice(&bytes).map_err(|error| ClientError::Strange(error.to_string()))
+    }
+
+    /// Sends. While nothing listens there although the Ibid of this machine runs, its gateway is
+    /// being started again, and is waited for; nothing has been sent then.
+    async fn send(&self, request: RequestBuilder) -> Result<Response, reqwest::Error> {
+        let started = Instant::now();
+        loop {
+            // A file that is read while it is sent cannot be sent twice.
+            let Some(again) = request.try_clone() else {
+                return request.send().await;
+            };
+            match again.send().await {
+                Err(error)
+                    if error.is_connect()
+                        && started.elapsed() < RESTART_WITHIN
+                        && self.pid().is_some()
+                        && !self.has_ended() =>
+                {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                sent => return sent,
+            }
+        }
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -303,12 +335,6 @@ fn silent() -> ClientError {
         format!("no answer within {} seconds", SILENCE.as_secs()),
         "ask again; `ibid status` shows what is busy",
     ))
-}
-
-async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
-    let response = refuse(request.send().await.map_err(ClientError::Unreachable)?).await?;
-    let bytes = response.bytes().await.map_err(ClientError::Unreachable)?;
-    serde_json::from_slice(&bytes).map_err(|error| ClientError::Strange(error.to_string()))
 }
 
 /// Turns an answer of an error status into the error its body tells.
@@ -342,6 +368,9 @@ fn state_name(state: DocumentState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::try_lock;
+    use crate::supervise::endpoint::{Endpoint, lock_file};
+    use tokio::io::AsyncWriteExt as _;
 
     #[test]
     fn errors_are_told_as_the_gateway_says_them() {
@@ -361,6 +390,52 @@ mod tests {
         let error = said(StatusCode::UNAUTHORIZED, b"{}");
         assert!(!error.is_passing());
         assert!(error.into_body().remedy.contains("IBID_TOKEN"));
+    }
+
+    /// An Ibid that runs in this process, as far as its data folder tells.
+    fn home(data: &Path, url: &str) -> (std::fs::File, Gateway) {
+        let endpoint = Endpoint {
+            url: url.to_owned(),
+            bus_url: String::new(),
+            bus_token: String::new(),
+            pid: std::process::id(),
+        };
+        let up = try_lock(&lock_file(data)).unwrap().unwrap();
+        endpoint.publish(data).unwrap();
+        (up, Gateway::of_this_machine(data).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_gateway_that_is_being_started_again_is_waited_for_and_one_that_has_ended_is_not() {
+        let data = tempfile::tempdir().unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let (up, gateway) = home(data.path(), &format!("http://{address}"));
+        let asked = tokio::spawn({
+            let gateway = gateway.clone();
+            async move { gateway.status().await }
+        });
+        // The first attempt has been refused by now or will be; either way it is asked again.
+        tokio::time::timeout(Duration::from_millis(300), std::future::pending::<()>())
+            .await
+            .ok();
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let body = r#"{"services":[],"catalog":null}"#;
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        assert!(asked.await.unwrap().unwrap().services.is_empty());
+
+        drop((stream, listener, up));
+        let started = Instant::now();
+        let error = gateway.status().await.unwrap_err().into_body();
+        assert!(started.elapsed() < RESTART_WITHIN);
+        let told = format!("the gateway does not answer at `http://{address}`");
+        assert_eq!(error.message, told);
     }
 
     #[test]

@@ -50,6 +50,14 @@ pub enum UpError {
         /// The port.
         port: u16,
     },
+    /// The address is not one to listen on.
+    #[error("cannot listen on `{address}`: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
     /// Settings that do not hold.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -87,6 +95,9 @@ impl UpError {
             }
             Self::Port { .. } => {
                 "end that program, or set IBID_PORT to another port (0 takes any free one)"
+            }
+            Self::Listen { .. } => {
+                "set `gateway.address` to an address of this machine, or IBID_PORT to another port"
             }
             Self::Settings(_) | Self::Unusable { .. } => {
                 "correct `ibid.toml` in the data folder, or the IBID_ variables"
@@ -306,7 +317,13 @@ fn choose_port(address: IpAddr, port: u16) -> Result<u16, UpError> {
     TcpListener::bind((address, port))
         .and_then(|listener| listener.local_addr())
         .map(|taken| taken.port())
-        .map_err(|_taken| UpError::Port { port })
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => UpError::Port { port },
+            _ => UpError::Listen {
+                address: SocketAddr::new(address, port),
+                source,
+            },
+        })
 }
 
 #[cfg(test)]
@@ -335,6 +352,14 @@ mod tests {
         assert!(error.to_string().contains(&port.to_string()));
         assert!(error.remedy().contains("IBID_PORT"));
         assert_ne!(choose_port(loopback, 0).unwrap(), 0);
+    }
+
+    #[test]
+    fn an_address_of_another_machine_is_no_taken_port() {
+        // Of the block for documentation (RFC 5737).
+        let error = choose_port("192.0.2.1".parse().unwrap(), 0).unwrap_err();
+        assert!(error.to_string().contains("`192.0.2.1:0`"), "{error}");
+        assert!(error.remedy().contains("gateway.address"));
     }
 
     #[tokio::test]

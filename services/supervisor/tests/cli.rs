@@ -169,6 +169,35 @@ fn a_wrong_setting_is_told_by_its_whole_key_beside_those_that_hold() {
 }
 
 #[test]
+fn settings_that_a_service_would_refuse_are_told_before_anything_is_fetched() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value, part) in [
+        ("IBID_GATEWAY__TOKEN", "short", "could be guessed"),
+        (
+            "IBID_GENERATION__OLLAMA_URL",
+            "http://10.0.0.1:1",
+            "network.allow",
+        ),
+        (
+            "IBID_GENERATION__OPENAI_URL",
+            "https://localhost/v1",
+            "`http://host:port`",
+        ),
+        ("IBID_QUERY__PASSAGES", "0", "use 1 to 100"),
+        ("IBID_GATEWAY__MAX_UPLOAD_MIB", "0", "use 1 or more"),
+    ] {
+        let output = command(folder.path(), &["up"])
+            .env(name, value)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(part) && !told.contains("pip"), "{told}");
+    }
+    assert!(!folder.path().join("assets").exists());
+}
+
+#[test]
 fn every_shell_gets_a_script_that_names_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

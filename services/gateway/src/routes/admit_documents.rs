@@ -1,7 +1,8 @@
 //! `POST /api/v1/documents`: takes documents in.
 //!
 //! A multipart form with the fields `path` (optional, for the next file), `collection`, `force`,
-//! and then `file`. More `file` fields may follow, each with a `path` of its own before it. One
+//! and then `file`. More `file` fields may follow, each with a `path` of its own before it. A field
+//! that comes after the last file would have no effect, and is refused together with that file. One
 //! file is answered by an object, several by an array, in which a file that was not taken has an
 //! `error`; the others are not held up by it.
 
@@ -22,7 +23,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Form;
 use crate::http_status::Code;
-use crate::intake::{self, Limits, in_time};
+use crate::intake::{self, Limits, Staged, in_time};
 use crate::limit::busy;
 use crate::openapi::Accepted;
 use crate::source_path::SourcePath;
@@ -35,12 +36,26 @@ const MAX_FILES: usize = 1000;
 const PLACE_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the fields before a file said.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Said {
     path: Option<String>,
     collection: CollectionName,
     force: bool,
+    /// The last of these fields, until a file follows.
+    unused: Option<&'static str>,
 }
+
+/// A file that lies on the disk and is not admitted yet.
+#[derive(Debug)]
+struct Arrived {
+    path: SourcePath,
+    said: Said,
+    format: Format,
+    staged: Staged,
+}
+
+/// What became of a file so far, with the path that was given for it.
+type Received<T> = (Option<String>, Result<T, ApiError>);
 
 /// A document that was taken in.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -143,21 +158,41 @@ pub(crate) async fn admit(
     let Form(mut form) = form?;
     let mut said = Said::default();
     let mut results = Vec::new();
+    // A file is admitted once it is known that no field for it comes too late.
+    let mut last: Option<Received<Arrived>> = None;
     while let Some(mut field) = in_time(pause, form.next_field()).await? {
         match field.name().unwrap_or_default() {
-            "path" => said.path = Some(text(&mut field, pause).await?),
-            "collection" => said.collection = collection(&text(&mut field, pause).await?)?,
-            "force" => said.force = flag(&text(&mut field, pause).await?)?,
-            "file" if results.len() < MAX_FILES => {
+            "path" => {
+                said.path = Some(text(&mut field, pause).await?);
+                said.unused = Some("path");
+            }
+            "collection" => {
+                said.collection = collection(&text(&mut field, pause).await?)?;
+                said.unused = Some("collection");
+            }
+            "force" => {
+                said.force = flag(&text(&mut field, pause).await?)?;
+                said.unused = Some("force");
+            }
+            "file" if results.len() + 1 < MAX_FILES || last.is_none() => {
+                results.extend(settle(&app, last.take()).await);
+                said.unused = None;
                 let path = said.path.take();
-                let result = take_in(&app, &said, path.as_deref(), &mut field).await;
-                let refused = result.is_err();
-                results.push((path, result));
-                if refused && !intake::read_on(&mut field, pause).await {
+                let arrived = receive(&app, &said, path.as_deref(), &mut field).await;
+                let refused = arrived.as_ref().err().map(|error| error.code);
+                last = Some((path, arrived));
+                // Who was too slow has had the time there is.
+                let goes_on = match refused {
+                    None => true,
+                    Some(Code::TooSlow) => false,
+                    Some(_) => intake::read_on(&mut field, pause).await,
+                };
+                if !goes_on {
                     break;
                 }
             }
             "file" => {
+                settle(&app, last.take()).await;
                 return Err(ApiError::new(
                     ErrorCode::TooLarge,
                     format!("the form has more than {MAX_FILES} files"),
@@ -172,16 +207,33 @@ pub(crate) async fn admit(
             }
         }
     }
+    if let (Some(field), Some((_, arrived))) = (said.unused, &mut last) {
+        *arrived = Err(ApiError::bad_request(
+            format!("`{field}` comes after the file"),
+            "send `path`, `collection` and `force` before the file they are for",
+        ));
+    }
+    results.extend(settle(&app, last).await);
     respond(results)
 }
 
-/// Stores one file's bytes, then has the catalog admit it.
-async fn take_in(
+/// Has the catalog admit the file, if there is one that has arrived.
+async fn settle(app: &App, last: Option<Received<Arrived>>) -> Option<Received<Taken>> {
+    let (path, arrived) = last?;
+    let taken = match arrived {
+        Ok(arrived) => admit_one(app, arrived).await,
+        Err(error) => Err(error),
+    };
+    Some((path, taken))
+}
+
+/// Receives one file.
+async fn receive(
     app: &App,
     said: &Said,
     path: Option<&str>,
     field: &mut Field<'_>,
-) -> Result<Taken, ApiError> {
+) -> Result<Arrived, ApiError> {
     let path = match path {
         Some(path) => SourcePath::parse(path, &said.collection)?,
         None => SourcePath::of_upload(field.file_name().unwrap_or_default(), &said.collection)?,
@@ -198,10 +250,26 @@ async fn take_in(
         })
     };
     let (staged, format) = intake::receive(field, &app.staging, limits, check).await?;
+    Ok(Arrived {
+        path,
+        said: said.clone(),
+        format,
+        staged,
+    })
+}
+
+/// Stores a file's bytes, then has the catalog admit it.
+async fn admit_one(app: &App, arrived: Arrived) -> Result<Taken, ApiError> {
+    let Arrived {
+        path,
+        said,
+        format,
+        staged,
+    } = arrived;
     staged.store(&app.blobs).await?;
     let admit = Admit {
         path: path.as_str().to_owned(),
-        collection: said.collection.clone(),
+        collection: said.collection,
         content: staged.content.clone(),
         bytes: staged.bytes,
         format,
@@ -224,9 +292,7 @@ async fn take_in(
 }
 
 /// One file: an object or an error; several: an array.
-fn respond(
-    mut results: Vec<(Option<String>, Result<Taken, ApiError>)>,
-) -> Result<Accepted<Answer>, ApiError> {
+fn respond(mut results: Vec<Received<Taken>>) -> Result<Accepted<Answer>, ApiError> {
     if results.len() > 1 {
         let all = results
             .into_iter()

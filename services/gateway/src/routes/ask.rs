@@ -2,6 +2,7 @@
 //! `done` or `error`, exactly once.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use aide::transform::TransformOperation;
 use axum::extract::State;
@@ -44,11 +45,13 @@ pub(crate) async fn ask(
         .await?;
     let mut events: Events = Box::pin(events);
     let first = match events.next().await {
-        Some(Ok(AnswerEvent::Error { error }) | Err(error)) => return Err(error.into()),
+        Some(Ok(AnswerEvent::Error { error })) => return Err(error.into()),
+        Some(Err(error)) => return Err(silent(error, pause).into()),
         Some(Ok(event)) => event,
         None => return Err(broken_off().into()),
     };
     let rest = stream::iter([Ok(first)]).chain(events);
+    let rest = rest.map(move |event| event.map_err(|error| silent(error, pause)));
     let events = to_the_end(Box::pin(rest), app.drain.clone());
     Ok(sse::respond(
         events.map(|event| sse::event(name(&event), &event)),
@@ -86,6 +89,21 @@ fn name(event: &AnswerEvent) -> &'static str {
         AnswerEvent::Done { .. } => "done",
         AnswerEvent::Error { .. } => "error",
     }
+}
+
+/// The bus says on which subject nothing came; a person wants to know what it means.
+fn silent(error: ErrorBody, pause: Duration) -> ErrorBody {
+    if error.code != ErrorCode::Deadline {
+        return error;
+    }
+    ErrorBody::new(
+        ErrorCode::Deadline,
+        format!(
+            "the answer broke off: nothing came for {} s",
+            pause.as_secs()
+        ),
+        "ask again; `ibid status` shows whether the service `query` runs",
+    )
 }
 
 fn broken_off() -> ErrorBody {

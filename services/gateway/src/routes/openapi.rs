@@ -6,6 +6,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
+use crate::error::ApiError;
 use crate::openapi::Description;
 
 pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<'_> {
@@ -14,6 +15,7 @@ pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<
         .tag("state")
         .summary("This API, described in OpenAPI 3.1")
         .response::<200, axum::Json<Value>>()
+        .default_response::<ApiError>()
 }
 
 /// The description.

@@ -11,6 +11,7 @@ use shared::contract::subject::call;
 use shared::contract::{CatalogStatus, ErrorBody, Health};
 
 use crate::app::App;
+use crate::error::ApiError;
 
 /// How long to listen for the services; on one machine they answer within a few milliseconds.
 const LISTEN_FOR: Duration = Duration::from_millis(250);
@@ -34,6 +35,7 @@ pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<
         .id("status")
         .tag("state")
         .summary("Every service's word, and the catalog's")
+        .default_response::<ApiError>()
 }
 
 /// The status as far as it can be known; never an error of its own.

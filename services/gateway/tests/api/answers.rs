@@ -171,6 +171,8 @@ async fn an_answer_that_breaks_off_ends_with_an_error_event() {
         };
         assert_eq!((name.as_str(), error.code), ("error", code), "{question}");
         assert_eq!(events.len(), 2);
+        assert!(error.message.contains("broke off"), "{error}");
+        assert!(!error.to_string().contains(call::QUERY_ASK), "{error}");
     }
 }
 

@@ -1,7 +1,9 @@
 //! Uploads: bytes to the blob store, then one admission each.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
+use futures::StreamExt as _;
 use gateway::Settings;
 use reqwest::multipart::{Form, Part};
 use shared::blobs::original_key;
@@ -253,6 +255,16 @@ async fn forms_that_are_wrong_say_how() {
         ),
         (
             Form::new()
+                .text("path", "/a/../up.txt")
+                .part("file", text()),
+            "/a/../up.txt",
+        ),
+        (
+            Form::new().part("file", Part::bytes(b"words".to_vec())),
+            "has no name",
+        ),
+        (
+            Form::new()
                 .text("path", "upload://b/x.txt")
                 .part("file", text()),
             "upload://b/x.txt",
@@ -269,8 +281,60 @@ async fn forms_that_are_wrong_say_how() {
         .client
         .post(gateway.url("/api/v1/documents"))
         .body("words");
-    expect_error(plain.send().await.unwrap(), 400, "bad_request").await;
+    let body = expect_error(plain.send().await.unwrap(), 400, "bad_request").await;
+    assert_eq!(body["message"], "the body is no form");
     assert!(seen.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_field_that_comes_after_its_file_is_refused_together_with_it() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let seen = catalog(&gateway).await;
+    let late = Form::new()
+        .part("file", file("words", "a.txt"))
+        .text("collection", "papers");
+    let body = expect_error(post(&gateway, late).await, 400, "bad_request").await;
+    assert_eq!(body["message"], "`collection` comes after the file");
+    assert!(seen.lock().unwrap().is_empty());
+    assert_eq!(gateway.blobs.list("originals").await.unwrap().len(), 0);
+
+    let late = Form::new()
+        .part("file", file("one", "one.txt"))
+        .text("path", "upload://default/second.txt")
+        .part("file", file("two", "two.txt"))
+        .text("force", "true");
+    let response = post(&gateway, late).await;
+    assert_eq!(response.status(), 202);
+    let all: Vec<serde_json::Value> = response.json().await.unwrap();
+    assert_eq!(all[0]["outcome"], "new");
+    assert_eq!(all[1]["error"]["message"], "`force` comes after the file");
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    wait_for("the refused file to go", async || {
+        gateway.staged().is_empty().then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_pauses_too_long_gives_the_place_back_at_once() {
+    let settings = Settings {
+        upload_pause_secs: 2,
+        max_uploads: 1,
+        ..Settings::default()
+    };
+    let gateway = Gateway::start(settings).await;
+    let seen = catalog(&gateway).await;
+    let body = futures::stream::iter([Ok::<_, std::io::Error>(vec![b'a'; 100])])
+        .chain(futures::stream::pending());
+    let part = Part::stream(reqwest::Body::wrap_stream(body)).file_name("slow.txt");
+    let started = Instant::now();
+    let response = post(&gateway, Form::new().part("file", part)).await;
+    expect_error(response, 408, "too_slow").await;
+    // A second pause would make it four seconds.
+    assert!(started.elapsed() < Duration::from_millis(3900));
+    let response = post(&gateway, Form::new().part("file", file("words", "a.txt"))).await;
+    assert_eq!(response.status(), 202);
+    assert_eq!(seen.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]

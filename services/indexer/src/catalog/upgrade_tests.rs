@@ -1,7 +1,9 @@
 //! Catalogs of earlier programs, kept as SQL, must open and work for ever.
 
 use rusqlite::Connection;
-use shared::contract::{DocumentAdmitted, DocumentState, Generation, Outcome, Pipeline, Retry};
+use shared::contract::{
+    DocumentAdmitted, DocumentState, Filter, Generation, ListDocuments, Outcome, Pipeline, Retry,
+};
 use tempfile::TempDir;
 
 use super::{Catalog, Committed, Opened, Staged};
@@ -32,7 +34,7 @@ fn open(sql: &str, parser: &str) -> (TempDir, Catalog, Opened) {
 }
 
 fn states(catalog: &Catalog) -> Vec<(String, DocumentState)> {
-    let page = catalog.list(&shared::contract::ListDocuments {
+    let page = catalog.list(&ListDocuments {
         limit: 100,
         ..Default::default()
     });
@@ -130,12 +132,9 @@ fn a_catalog_of_the_first_schema_goes_on_with_its_work() {
     }
     assert_eq!(shown(&catalog, "/under-way"), UNDER_WAY);
     // A key of something deleted never comes back.
-    let keys = catalog
-        .allowed(&shared::contract::Filter::default())
-        .unwrap();
+    let keys = catalog.allowed(&Filter::default()).unwrap();
     assert_eq!(keys.keys(), [1, 2, 3, 5, 6, 7, 8]);
-    let twin = states(&catalog).len();
-    assert_eq!((twin, catalog.check().unwrap().len()), (6, 0));
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
 }
 
 #[test]

@@ -7,8 +7,10 @@ use shared::contract::{DocumentId, Generation};
 
 use crate::catalog::InFlight;
 
-/// Leases of silence after which a document is handed out again although a stream holds its work.
-const PATIENCE: u32 = 15;
+/// Leases of silence after which a document is handed out again although a stream holds its work:
+/// an hour with the usual lease. Behind a large book on a busy machine, documents were seen to wait
+/// for more than ten minutes.
+const PATIENCE: u32 = 180;
 
 /// The leases of all documents in flight. In memory only: after a restart each one begins anew.
 #[derive(Debug)]
@@ -57,18 +59,14 @@ impl Lease {
 
     /// Whether two looks in a row found nothing of it, both after it was handed out.
     fn is_gone(&mut self, held: Option<bool>, now: Instant) -> bool {
-        match held {
-            Some(false) => {
-                let since = self
-                    .missing_since
-                    .replace(self.missing_since.unwrap_or(now));
-                since.is_some_and(|since| self.handed_out <= since)
-            }
-            Some(true) | None => {
-                self.missing_since = None;
-                false
-            }
+        if held != Some(false) {
+            self.missing_since = None;
+            return false;
         }
+        let since = self
+            .missing_since
+            .replace(self.missing_since.unwrap_or(now));
+        since.is_some_and(|since| self.handed_out <= since)
     }
 }
 

@@ -144,14 +144,14 @@ async fn silence_is_waited_out_longer_each_time() {
     it.mail.0.down.store(true, Ordering::Relaxed);
     assert_eq!(it.round(20, &[]).await, [], "what is held is not known");
     it.mail.0.down.store(false, Ordering::Relaxed);
-    assert_eq!(it.round(299, &[&id]).await, []);
+    assert_eq!(it.round(3_599, &[&id]).await, []);
     assert_eq!(
-        it.round(300, &[&id]).await,
+        it.round(3_600, &[&id]).await,
         [(id.clone(), 2)],
         "but not for ever"
     );
-    assert_eq!(it.round(899, &[&id]).await, []);
-    assert_eq!(it.round(900, &[&id]).await, [(id, 3)]);
+    assert_eq!(it.round(10_799, &[&id]).await, []);
+    assert_eq!(it.round(10_800, &[&id]).await, [(id, 3)]);
 }
 
 #[tokio::test]
@@ -210,9 +210,9 @@ async fn a_sign_of_life_renews_the_lease() {
         leases.lock().sign_of_life(&id, generation, it.at(seconds));
     };
     hear(admitted.generation, 200);
-    hear(Generation(9), 400);
-    assert_eq!(it.round(499, &[&id]).await, []);
-    assert_eq!(it.round(500, &[&id]).await, [(id.clone(), 2)]);
+    hear(Generation(9), 3_000);
+    assert_eq!(it.round(3_799, &[&id]).await, []);
+    assert_eq!(it.round(3_800, &[&id]).await, [(id.clone(), 2)]);
 }
 
 #[tokio::test]
@@ -297,6 +297,6 @@ async fn a_forced_document_is_parsed_again_once() {
     assert!(!blobs.exists(&manifest).await.unwrap());
     // The parser writes it; the second attempt may use it.
     blobs.put(&manifest, b"{}".as_slice().into()).await.unwrap();
-    assert_eq!(it.round(400, &[&id]).await, [(id, 2)]);
+    assert_eq!(it.round(3_600, &[&id]).await, [(id, 2)]);
     assert!(blobs.exists(&manifest).await.unwrap());
 }

@@ -1,7 +1,9 @@
 //! Why the gateway did not give what was asked.
 
 use shared::contract::{ErrorBody, ErrorCode};
+use shared::settings::variable;
 
+use super::find::URL;
 use crate::error::Complaint;
 
 /// Why the gateway did not give what was asked.
@@ -46,11 +48,7 @@ impl ClientError {
     pub fn into_body(self) -> ErrorBody {
         match self {
             Self::Said(error) => error,
-            Self::Unreachable(_) => ErrorBody::new(
-                ErrorCode::Unavailable,
-                "the gateway does not answer",
-                "see the log of `ibid up`, or start it again",
-            ),
+            Self::Unreachable(error) => unreachable(&error),
             Self::Ended => ErrorBody::new(
                 ErrorCode::Unavailable,
                 "Ibid has ended",
@@ -73,6 +71,24 @@ impl ClientError {
             ),
         }
     }
+}
+
+/// Who does not answer, and since when.
+fn unreachable(error: &reqwest::Error) -> ErrorBody {
+    let at = error.url().map(|url| url.origin().ascii_serialization());
+    let at = at.map(|at| format!(" at `{at}`")).unwrap_or_default();
+    let what = if error.is_connect() {
+        format!("the gateway does not answer{at}")
+    } else if error.is_timeout() {
+        format!("the gateway did not answer in time{at}")
+    } else {
+        format!("the connection to the gateway{at} broke off")
+    };
+    let remedy = match variable(URL) {
+        Some(_) => "check that Ibid runs there, or correct IBID_URL",
+        None => "try again in a moment; see the log of `ibid up`, or start it again",
+    };
+    ErrorBody::new(ErrorCode::Unavailable, what, remedy)
 }
 
 impl From<ClientError> for Complaint {

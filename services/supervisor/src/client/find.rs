@@ -11,7 +11,7 @@ use crate::error::Complaint;
 use crate::supervise::endpoint::{Endpoint, run_folder};
 
 /// Names a gateway that runs elsewhere, as in a container.
-const URL: &str = "IBID_URL";
+pub(super) const URL: &str = "IBID_URL";
 /// What that gateway asks for.
 const TOKEN: &str = "IBID_TOKEN";
 
@@ -51,7 +51,7 @@ impl Gateway {
     /// The gateway that `IBID_URL` names, else that of the Ibid that runs on the data folder.
     ///
     /// # Errors
-    /// When none runs, or the named one may not be asked.
+    /// When none runs, or the named one may not be asked, or the token cannot be one.
     pub fn find(data: &Path) -> Result<Self, Complaint> {
         let found = if let Some(url) = variable(URL) {
             let network: Network = settings::load("network")?;
@@ -59,10 +59,20 @@ impl Gateway {
         } else {
             Self::of_this_machine(data)?
         };
-        Ok(found.with_token(token(data)))
+        let token = token(data);
+        if let Some(text) = &token
+            && !text.chars().all(|c| c.is_ascii_graphic())
+        {
+            return Err(Complaint::new(
+                "the token has a space, a line break or a letter that no token has",
+                "set IBID_TOKEN to the token alone; `ibid link`, run where the gateway runs, \
+                 shows it",
+            ));
+        }
+        Ok(found.with_token(token))
     }
 
-    fn of_this_machine(data: &Path) -> Result<Self, Complaint> {
+    pub(super) fn of_this_machine(data: &Path) -> Result<Self, Complaint> {
         let endpoint = Endpoint::find(data)
             .ok_or_else(|| Complaint::new("Ibid is not running", "start it with `ibid up`"))?;
         Ok(Self {

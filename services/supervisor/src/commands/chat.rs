@@ -6,7 +6,7 @@ mod session;
 
 use super::{answer, gateway, models, scope};
 use crate::cli::ChatArgs;
-use crate::client::{Gateway, Listing};
+use crate::client::Gateway;
 use crate::error::{CommandResult, Complaint};
 use crate::output::{self, count, name, style};
 use crate::screen;
@@ -134,17 +134,7 @@ impl Chat {
                 self.say("all collections are searched from now on")
             }
             Order::Collection(Some(collection)) => {
-                let listing = Listing {
-                    collection: Some(collection.clone()),
-                    state: None,
-                };
-                let documents = self.gateway.number_of_documents(&listing).await?;
-                if documents == 0 {
-                    return Err(Complaint::new(
-                        format!("no document is in collection `{collection}`"),
-                        "`ibid status` shows the collections",
-                    ));
-                }
+                let documents = scope::documents_of(&self.gateway, &collection).await?;
                 let documents = count(documents, "document");
                 self.say(&format!(
                     "collection `{collection}` with {documents} is searched from now on"

@@ -99,7 +99,9 @@ pub(super) async fn run(args: &DoctorArgs, json: bool) -> CommandResult {
         all: Vec::new(),
     };
     checks.add(settings_hold())?;
-    checks.add_all(machine::parts(&setup))?;
+    // A section that does not hold is told above.
+    let model = settings::load("model").unwrap_or_default();
+    checks.add_all(machine::parts(&setup, &model))?;
     checks.add(machine::python(&setup.pip.python, &setup).await)?;
     checks.add(machine::writable("data folder", &data, "IBID_DATA"))?;
     checks.add(machine::free_space(&data))?;

@@ -26,9 +26,7 @@ pub(super) async fn run(args: RetryArgs, json: bool) -> CommandResult {
         output::line("no document has failed; there is nothing to try again")?;
     } else {
         let text = count(retried.documents.len() as u64, "document");
-        output::line(format!(
-            "{text} queued again; `ibid list` shows how far they are"
-        ))?;
+        output::line(format!("{text} queued again; `ibid list` shows the state"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

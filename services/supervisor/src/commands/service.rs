@@ -2,11 +2,13 @@
 
 use std::convert::Infallible;
 use std::ffi::CString;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::bus::BusSettings;
+use shared::http::HttpServer;
 use shared::service::Service;
 use shared::settings::{self, SettingsError};
 use shared::telemetry::TelemetrySettings;
@@ -102,7 +104,54 @@ fn tell(name: &str, error: &SettingsError) {
     eprintln!("{name}: {error}");
 }
 
-/// Checks the settings of all services at once.
+fn wrong<E: Display>(section: &'static str) -> impl Fn(E) -> SettingsError {
+    move |error| SettingsError::Value {
+        section: section.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+fn question(settings: &query::Settings) -> Result<(), SettingsError> {
+    let wrong = wrong("query");
+    let (passages, weight) = (settings.passages, settings.semantic_weight);
+    if !(1..=100).contains(&passages) {
+        return Err(wrong(format!(
+            "`query.passages` is {passages}; use 1 to 100"
+        )));
+    }
+    if !(0.0..=1.0).contains(&weight) {
+        let why = format!("`query.semantic_weight` is {weight}; use a number from 0 to 1");
+        return Err(wrong(why));
+    }
+    Ok(())
+}
+
+fn generation(
+    settings: query::GenerationSettings,
+    network: &settings::Network,
+) -> Result<(), SettingsError> {
+    let settings = settings.checked().map_err(wrong("generation"))?;
+    for (setting, url) in [
+        ("generation.ollama_url", &settings.ollama_url),
+        ("generation.openai_url", &settings.openai_url),
+    ] {
+        if !url.is_empty() {
+            HttpServer::new(setting, url, network).map_err(wrong("generation"))?;
+        }
+    }
+    Ok(())
+}
+
+fn model(model: &settings::Model, network: &settings::Network) -> Result<(), SettingsError> {
+    model.id()?;
+    if model.on_server() {
+        HttpServer::new("model.url", model.server_url(), network).map_err(wrong("model"))?;
+    }
+    Ok(())
+}
+
+/// Checks the settings of all services at once, so that what would end a service again and again
+/// is told before any starts.
 ///
 /// # Errors
 /// The first that does not hold.
@@ -111,20 +160,81 @@ pub(super) fn check_settings() -> Result<(), SettingsError> {
     settings::load::<chunker::Settings>("chunker")?;
     settings::load::<embedder::Settings>("embedder")?;
     settings::load::<indexer::Settings>("indexer")?;
-    settings::load::<query::Settings>("query")?;
-    let generation: query::GenerationSettings = settings::load("generation")?;
-    generation.checked().map_err(|error| SettingsError::Value {
-        section: "generation".to_owned(),
-        reason: error.to_string(),
-    })?;
-    settings::load::<gateway::Settings>("gateway")?;
-    settings::load::<settings::Model>("model")?.id()?;
     let network: settings::Network = settings::load("network")?;
+    question(&settings::load("query")?)?;
+    generation(settings::load("generation")?, &network)?;
+    settings::load::<gateway::Settings>("gateway")?
+        .check()
+        .map_err(wrong("gateway"))?;
+    model(&settings::load("model")?, &network)?;
     let telemetry: TelemetrySettings = settings::load("telemetry")?;
-    shared::telemetry::check(&telemetry, &network).map_err(|error| SettingsError::Value {
-        section: "telemetry".to_owned(),
-        reason: error.to_string(),
-    })?;
+    shared::telemetry::check(&telemetry, &network).map_err(wrong("telemetry"))?;
     settings::load::<BusSettings>("bus")?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::settings::{Model, ModelProvider, Network};
+
+    #[track_caller]
+    fn told(checked: Result<(), SettingsError>, part: &str) {
+        let text = checked.unwrap_err().to_string();
+        assert!(text.contains(part), "{text}");
+    }
+
+    #[test]
+    fn questions_have_passages_and_a_weight() {
+        assert!(question(&query::Settings::default()).is_ok());
+        for passages in [0, 101] {
+            let settings = query::Settings {
+                passages,
+                ..query::Settings::default()
+            };
+            told(question(&settings), "use 1 to 100");
+        }
+        for semantic_weight in [-0.1, 1.1, f32::NAN] {
+            let settings = query::Settings {
+                semantic_weight,
+                ..query::Settings::default()
+            };
+            told(question(&settings), "from 0 to 1");
+        }
+    }
+
+    #[test]
+    fn servers_elsewhere_are_refused_unless_the_network_allows_them() {
+        let allowed = Network {
+            allow: vec!["10.0.0.1".to_owned()],
+        };
+        let elsewhere = "http://10.0.0.1:1";
+        let base = query::GenerationSettings::default();
+        assert!(generation(base.clone(), &Network::default()).is_ok());
+        for settings in [
+            query::GenerationSettings {
+                ollama_url: elsewhere.to_owned(),
+                ..base.clone()
+            },
+            query::GenerationSettings {
+                openai_url: elsewhere.to_owned(),
+                ..base.clone()
+            },
+        ] {
+            told(
+                generation(settings.clone(), &Network::default()),
+                "add `10.0.0.1` to `network.allow`",
+            );
+            assert!(generation(settings, &allowed).is_ok());
+        }
+        let named = Model {
+            provider: ModelProvider::Ollama,
+            name: "bge-m3".to_owned(),
+            url: elsewhere.to_owned(),
+            ..Model::default()
+        };
+        told(model(&named, &Network::default()), "`model.url` names");
+        assert!(model(&named, &allowed).is_ok());
+        assert!(model(&Model::default(), &Network::default()).is_ok());
+    }
 }

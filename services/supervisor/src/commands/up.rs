@@ -7,7 +7,7 @@ use shared::settings;
 use shared::telemetry::TelemetrySettings;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{service, setup};
+use super::{model, service, setup};
 use crate::cli::UpArgs;
 use crate::error::{CommandResult, Complaint};
 use crate::intake::{self, Report, Request};
@@ -24,7 +24,13 @@ pub(super) async fn run(args: UpArgs, json: bool) -> CommandResult {
             "check the path",
         ));
     }
+    // Before anything is fetched, and before a service would end over it again and again.
+    service::check_settings().map_err(UpError::from)?;
     let parts = setup::ensure().await?;
+    model::check(
+        &settings::load("model").map_err(UpError::from)?,
+        &parts.assets,
+    )?;
     let options = options(parts.assets.join("nats-server").join("nats-server"))?;
     let screen = Screen::stderr();
     screen.line("starting …");
@@ -74,7 +80,6 @@ pub(super) async fn run(args: UpArgs, json: bool) -> CommandResult {
 }
 
 fn options(nats_server: PathBuf) -> Result<UpOptions, Complaint> {
-    service::check_settings().map_err(UpError::from)?;
     let gateway: gateway::Settings = settings::load("gateway").map_err(UpError::from)?;
     let fleet: fleet::Settings = settings::load("supervisor").map_err(UpError::from)?;
     let telemetry: TelemetrySettings = settings::load("telemetry").map_err(UpError::from)?;

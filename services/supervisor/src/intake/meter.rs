@@ -13,6 +13,9 @@ use crate::screen::Screen;
 /// Between two plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
 
+/// Share of the work from which on the time left is told.
+const ENOUGH: f64 = 0.05;
+
 /// Counts what is done.
 pub(super) struct Meter {
     screen: Screen,
@@ -114,10 +117,12 @@ fn describe(tally: Tally, files: u64, work: u64, elapsed: Duration) -> String {
     parts.join(", ")
 }
 
-/// The time left if work goes on at the rate so far; `None` before there is one.
+/// The time left if work goes on at the rate so far; `None` before enough is done to know one: a
+/// few small files say nothing about the large one that is still being read.
 fn left(done: u64, all: u64, elapsed: Duration) -> Option<Duration> {
     let open = all.checked_sub(done).filter(|open| *open > 0)?;
-    (done > 0).then(|| elapsed.mul_f64(open as f64 / done as f64))
+    let share = done as f64 / all as f64;
+    (share >= ENOUGH).then(|| elapsed.mul_f64(open as f64 / done as f64))
 }
 
 /// `0:07`, `12:30`, `1:02:03`.
@@ -164,6 +169,15 @@ mod tests {
             },
             "40/40 documents, 1,200 pages, 120.0 pages/s",
         );
+    }
+
+    #[test]
+    fn little_work_done_tells_no_time() {
+        let ten = Duration::from_secs(10);
+        assert_eq!(left(0, 1000, ten), None);
+        assert_eq!(left(8, 1000, ten), None);
+        assert_eq!(left(50, 1000, ten), Some(Duration::from_secs(190)));
+        assert_eq!(left(1000, 1000, ten), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use shared::contract::{DocumentId, DocumentState, ErrorBody, Outcome};
 
 use super::Taken;
@@ -58,6 +58,7 @@ pub struct Counts {
 #[derive(Debug, Serialize)]
 pub struct Line {
     /// The file.
+    #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// The document it became.
     pub id: Option<DocumentId>,
@@ -77,6 +78,7 @@ pub struct Unsupported {
     /// Such as `HTML`.
     pub kind: String,
     /// The files.
+    #[serde(serialize_with = "all_lossy")]
     pub paths: Vec<PathBuf>,
 }
 
@@ -84,6 +86,7 @@ pub struct Unsupported {
 #[derive(Debug, Serialize)]
 pub struct Trouble {
     /// The file.
+    #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// Why.
     pub reason: String,
@@ -232,6 +235,15 @@ impl Report {
     }
 }
 
+/// JSON is UTF-8, and a path need not be.
+fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn all_lossy<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}
+
 /// The path as it may be printed.
 fn shown(path: &Path) -> String {
     name(&path.to_string_lossy())
@@ -376,6 +388,23 @@ mod tests {
              not readable: /locked: permission denied\n\
              not read: 7 files, HTML: 0.html, 1.html, 2.html, 3.html, 4.html and 2 more\n"
         );
+    }
+
+    #[test]
+    fn a_path_that_is_not_utf_8_is_told_in_json_as_well() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/odd\xff.txt"));
+        let mut found = Found::default();
+        found
+            .unreadable
+            .push((odd.to_owned(), "rename it".to_owned()));
+        found
+            .unsupported
+            .insert("an archive".to_owned(), vec![odd.to_owned()]);
+        let report = Report::new(Vec::new(), found, Duration::ZERO, true);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["unreadable"][0]["path"], "/odd\u{fffd}.txt");
+        assert_eq!(json["unsupported"][0]["paths"][0], "/odd\u{fffd}.txt");
     }
 
     #[test]

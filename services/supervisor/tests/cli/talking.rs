@@ -71,7 +71,12 @@ const ASK: &str = "POST /api/v1/ask";
 
 #[test]
 fn an_answer_is_followed_by_what_it_cites_and_by_who_spoke() {
-    let gateway = FakeGateway::start(None, &[(ASK, &answer())]);
+    let listing = json!({ "documents": [], "next": null, "total": 1 }).to_string();
+    let answers = [(ASK, answer()), ("GET /api/v1/documents", listing)];
+    let answers = answers
+        .each_ref()
+        .map(|(line, body)| (*line, body.as_str()));
+    let gateway = FakeGateway::start(None, &answers);
     let arguments = [
         "ask",
         "-k",
@@ -98,7 +103,7 @@ fn an_answer_is_followed_by_what_it_cites_and_by_who_spoke() {
          passages\n"
     );
     assert!(output.status.success());
-    let question: Value = serde_json::from_str(&gateway.asked()[0].body).unwrap();
+    let question: Value = serde_json::from_str(&gateway.asked().pop().unwrap().body).unwrap();
     assert_eq!(question["text"], "what notice?");
     assert_eq!(
         (&question["k"], &question["semantic_weight"]),
@@ -266,6 +271,32 @@ fn a_token_is_sent_and_a_missing_one_told_with_its_remedy() {
 }
 
 #[test]
+fn a_collection_without_documents_and_a_token_that_is_none_are_told_before_anything_is_asked() {
+    let listing = json!({ "documents": [], "next": null, "total": 0 }).to_string();
+    let answers = [("GET /api/v1/documents", listing.as_str())];
+    let gateway = FakeGateway::start(None, &answers);
+    for word in ["ask", "search"] {
+        let output = run(&gateway, &[word, "--collection", "papres", "why?"], "", &[]);
+        assert_eq!(output.status.code(), Some(1));
+        let told = text(&output.stderr);
+        assert!(
+            told.contains("no document is in collection `papres`"),
+            "{told}"
+        );
+        assert_eq!(
+            gateway.asked().pop().unwrap().line.split('?').next(),
+            Some("GET /api/v1/documents")
+        );
+    }
+    let output = run(&gateway, &["list"], "", &[("IBID_TOKEN", "two\nlines")]);
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("a line break") && told.contains("IBID_TOKEN"),
+        "{told}"
+    );
+}
+
+#[test]
 fn removing_much_asks_first_and_retrying_nothing_says_so() {
     let document = |id: u8, path: &str| {
         json!({
@@ -337,7 +368,11 @@ fn a_gateway_elsewhere_is_asked_only_when_the_settings_name_it() {
     let told = ask("http://0.0.0.0:1", "");
     assert!(told.contains("`IBID_URL` names `0.0.0.0`"), "{told}");
     let told = ask("http://0.0.0.0:1", "nats,0.0.0.0");
-    assert!(told.contains("the gateway does not answer"), "{told}");
+    assert_eq!(
+        told,
+        "error: the gateway does not answer at `http://0.0.0.0:1`\n\
+         check that Ibid runs there, or correct IBID_URL\n"
+    );
     assert!(
         Path::new(folder.path())
             .read_dir()

@@ -5,7 +5,8 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// `markdown` with pictures as their description and links within the document as their text;
-/// a line break within a table's cell becomes a space. The rest stays byte by byte.
+/// a line break within a table's cell becomes a space, one within a paragraph is written as two
+/// spaces, which nobody sees in a quotation. The rest stays byte by byte.
 pub(super) fn without_targets(markdown: &str) -> String {
     let mut edits: Vec<(Range<usize>, &str)> = Vec::new();
     let mut open: Vec<Open> = Vec::new();
@@ -32,6 +33,9 @@ pub(super) fn without_targets(markdown: &str) -> String {
                 } else if html.starts_with("<a id=") || html.starts_with("</a") {
                     edits.push((range, ""));
                 }
+            }
+            Event::HardBreak if markdown.as_bytes().get(range.start) == Some(&b'\\') => {
+                edits.push((range.start..range.start + 1, "  "));
             }
             _ => {}
         }
@@ -100,6 +104,7 @@ mod tests {
             "| a |\n| --- |\n| one<br>two |\n",
             "| a |\n| --- |\n| one two |\n",
         );
+        check("one\\\ntwo  \nthree\\", "one  \ntwo  \nthree\\");
         check(
             "`<br>` and 1 < 2\n\n```\n![](x)\n```\n",
             "`<br>` and 1 < 2\n\n```\n![](x)\n```\n",

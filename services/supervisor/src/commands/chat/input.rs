@@ -1,7 +1,7 @@
 //! The lines of a conversation: from a terminal with editing and a history, else as they come.
 //! A thread of its own waits for them, so that everything else goes on.
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
@@ -21,6 +21,8 @@ use crate::files::private_folder;
 
 /// Quotations begin with `>`.
 const PROMPT: &str = "? ";
+/// Bytes of a line that is not typed; more than the gateway takes of a question.
+const LONGEST: u64 = 256 << 10;
 /// Lines kept for the arrow keys.
 const HISTORY: usize = 1000;
 
@@ -98,15 +100,25 @@ impl Input {
 
 fn piped(asked: &mpsc::Receiver<()>, mut input: impl BufRead, give: impl Fn(Read) -> bool) {
     while asked.recv().is_ok() {
-        let mut bytes = Vec::new();
-        let line = input.read_until(b'\n', &mut bytes).map(|read| match read {
-            0 => Line::End,
-            _ => Line::Text(String::from_utf8_lossy(&bytes).into_owned()),
-        });
+        let line = line_of(&mut input);
         if !give(line) {
             return;
         }
     }
+}
+
+/// The next line, which is not waited for without end.
+fn line_of(input: &mut impl BufRead) -> Read {
+    let mut bytes = Vec::new();
+    let read = input.take(LONGEST + 1).read_until(b'\n', &mut bytes)?;
+    if read as u64 > LONGEST {
+        let why = format!("a line has more than {} KiB", LONGEST >> 10);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(match read {
+        0 => Line::End,
+        _ => Line::Text(String::from_utf8_lossy(&bytes).into_owned()),
+    })
 }
 
 fn typed(asked: &mpsc::Receiver<()>, give: impl Fn(Read) -> bool) {
@@ -219,6 +231,12 @@ mod tests {
             got.into_inner().unwrap(),
             [text("why?\n"), text("\n"), text("\u{fffd} last"), Line::End]
         );
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let error = line_of(&mut io::BufReader::new(io::repeat(b'x'))).unwrap_err();
+        assert!(error.to_string().contains("256 KiB"), "{error}");
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use shared::settings;
+use shared::settings::Model;
 
+use super::super::model;
 use super::Check;
 use crate::memory;
 use crate::output::{count, thousands};
+use crate::setup::Setup;
+use crate::setup::pins::Part;
 use crate::setup::stamp::Stamps;
-use crate::setup::{Setup, model_folder};
 
 /// What documents, indexes and the bus need to begin with.
 const FREE_BYTES: u64 = 2 << 30;
@@ -20,7 +22,7 @@ const FREE_MEMORY_MIB: u64 = 600;
 const PYTHON_WITHIN: Duration = Duration::from_secs(20);
 
 /// Every file, hashed; and the models made of them.
-pub(super) fn parts(setup: &Setup) -> Vec<Check> {
+pub(super) fn parts(setup: &Setup, model: &Model) -> Vec<Check> {
     let mut stamps = Stamps::load(&setup.assets);
     let mut checks = Vec::new();
     for part in &setup.pins.parts {
@@ -42,20 +44,52 @@ pub(super) fn parts(setup: &Setup) -> Vec<Check> {
                 "{} of the pinned hash",
                 count(part.files.len() as u64, "file")
             )),
+            Some(_) if only_its_model_is_kept(setup, part) => {
+                Ok("not kept; the model made of it is there".to_owned())
+            }
             Some(bad) => Err((bad, remedy())),
         };
         checks.push(Check::new(name, found));
     }
-    let model = settings::load::<settings::Model>("model").unwrap_or_default();
-    let folder = setup.assets.join(model_folder(&model.name));
-    let found = if folder.join("model.json").is_file() {
-        Ok(format!("in {}", folder.display()))
-    } else {
-        let remedy = "run `ibid setup`, or `ibid model import DIR` for a model of your own";
-        Err((format!("not in {}", folder.display()), remedy.to_owned()))
-    };
-    checks.push(Check::new(format!("model {}", model.name), found));
+    checks.push(embedding(setup, model));
     checks
+}
+
+/// Images of containers leave out what a model was made of.
+fn only_its_model_is_kept(setup: &Setup, part: &Part) -> bool {
+    let is_made = part.model.as_ref().is_some_and(|name| {
+        let made = Model {
+            name: name.clone(),
+            ..Model::default()
+        };
+        model::needed(&made, &setup.assets).is_file()
+    });
+    let folder = setup.assets.join(&part.folder);
+    let is_gone = || {
+        part.files
+            .iter()
+            .all(|file| !folder.join(&file.path).exists())
+    };
+    is_made && is_gone()
+}
+
+/// The embedding model; of one on a server only the tokenizer lies here, and whether the server
+/// answers stands in the notes of the running embedder.
+fn embedding(setup: &Setup, model: &Model) -> Check {
+    let file = model::needed(model, &setup.assets);
+    let found = match model::check(model, &setup.assets) {
+        Ok(()) if model.on_server() => Ok(format!(
+            "at {}; {} counts its tokens",
+            model.server_url(),
+            file.display()
+        )),
+        Ok(()) => Ok(format!("in {}", file.parent().unwrap_or(&file).display())),
+        Err(_missing) => Err((
+            format!("{} is missing", file.display()),
+            "run `ibid setup`, or `ibid model import DIR` for a model of your own".to_owned(),
+        )),
+    };
+    Check::new(format!("model {}", model.name), found)
 }
 
 /// Whether everything fits into memory; an Ibid that runs has taken its share already.
@@ -146,6 +180,7 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
 mod tests {
     use super::super::super::setup;
     use super::*;
+    use shared::settings::ModelProvider;
 
     #[test]
     fn a_folder_that_cannot_be_written_is_told_with_its_remedy() {
@@ -181,7 +216,7 @@ mod tests {
             assets: folder.path().to_owned(),
             ..setup::builtin().unwrap()
         };
-        let checks = parts(&setup);
+        let checks = parts(&setup, &Model::default());
         assert_eq!(checks.len(), setup.pins.parts.len() + 1);
         for check in checks {
             assert!(
@@ -190,5 +225,67 @@ mod tests {
                 check.what
             );
         }
+    }
+
+    #[test]
+    fn what_a_model_was_made_of_is_not_missed_when_the_model_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let setup = Setup {
+            assets: folder.path().to_owned(),
+            ..setup::builtin().unwrap()
+        };
+        let source = setup.pins.parts.iter().find(|part| part.model.is_some());
+        let source = source.unwrap();
+        let line = || {
+            let checks = parts(&setup, &Model::default());
+            let name = format!("{} {}", source.name, source.version);
+            checks.into_iter().find(|check| check.what == name).unwrap()
+        };
+        assert!(!line().ok);
+        let made = setup
+            .assets
+            .join("models")
+            .join(source.model.as_ref().unwrap());
+        std::fs::create_dir_all(&made).unwrap();
+        std::fs::write(made.join("model.json"), "{}").unwrap();
+        let found = line();
+        assert!(found.ok && found.found.contains("not kept"), "{found:?}");
+
+        // Half of it is a mistake.
+        let file = setup
+            .assets
+            .join(&source.folder)
+            .join(&source.files.first().unwrap().path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "other").unwrap();
+        assert!(!line().ok);
+    }
+
+    #[test]
+    fn a_model_on_a_server_needs_a_tokenizer_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let setup = Setup {
+            assets: folder.path().to_owned(),
+            ..setup::builtin().unwrap()
+        };
+        let model = Model {
+            provider: ModelProvider::Ollama,
+            name: "bge-m3".to_owned(),
+            ..Model::default()
+        };
+        let found = embedding(&setup, &model);
+        assert!(
+            !found.ok && found.found.contains("tokenizer.json"),
+            "{found:?}"
+        );
+        let file = model::needed(&model, &setup.assets);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "{}").unwrap();
+        let found = embedding(&setup, &model);
+        assert!(
+            found.ok && found.found.contains("127.0.0.1:11434"),
+            "{found:?}"
+        );
+        assert_eq!(found.what, "model bge-m3");
     }
 }
