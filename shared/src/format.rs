@@ -186,6 +186,19 @@ mod tests {
         check("utf16-nomark.txt", b"a\0b\0c\0d\0", Some(Format::Text));
         check("dir.md/readme", b"text", Some(Format::Text));
         check("blob.txt", &[0; 64], None);
+        let random: Vec<u8> = (1..512_u32)
+            .flat_map(|n| {
+                n.wrapping_mul(2_654_435_761)
+                    .rotate_left(n % 32)
+                    .to_le_bytes()
+            })
+            .collect();
+        check("random.txt", &random, None);
+        check(
+            "terminal.txt",
+            b"\x1b[1mbold\x1b[0m words",
+            Some(Format::Text),
+        );
     }
 
     /// The beginning of a ZIP archive with entries of these names.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use shared::contract::{
     AnswerEvent, Citation, ErrorBody, GeneratorId, LeftOut, Passage, Provider, Question,
-    SearchReply, Source, Timings, TokenUsage,
+    SearchReply, Timings, TokenUsage,
 };
 use shared::metrics::{SpeechClock, SpeechOutcome};
 use tokio::sync::mpsc::Sender;
@@ -16,13 +16,11 @@ use crate::engines::Engines;
 use crate::generation::{
     Candidate, GenerateError, GenerationSettings, Generators, Limits, Piece, Pieces, Stop,
 };
-use crate::label::citation;
 use crate::prompt::{NOT_IN_DOCUMENTS, prompt};
 use crate::search::search;
 use crate::settings::Settings;
+use crate::source::{citations, sources};
 
-/// Characters of a source's preview.
-const PREVIEW: usize = 500;
 const NOTHING_FOUND: &str = "Nothing in these documents matches the question.\n";
 
 /// Answers questions.
@@ -93,9 +91,7 @@ impl Answerer {
         started: Instant,
         listener: &Listener<'_>,
     ) -> Result<AnswerEvent, Gone> {
-        let cited_as = citations(&found.passages);
-        let numbered = (1..).zip(&found.passages).zip(cited_as);
-        let sources = numbered.map(source).collect();
+        let sources = sources(&found.passages);
         listener.tell(AnswerEvent::Sources { sources }).await?;
         let mut writing = Writing::new(&found, started);
         if found.passages.is_empty() {
@@ -347,55 +343,4 @@ fn blockquote(text: &str, label: &str) -> String {
         quoted.push('\n');
     }
     quoted + &format!("\n{label}\n\n")
-}
-
-/// How each passage is cited: by name and place, and by its headings too where several of them
-/// stand at the same place.
-fn citations(passages: &[Passage]) -> Vec<String> {
-    let short: Vec<String> = passages
-        .iter()
-        .map(|passage| citation(&passage.hit))
-        .collect();
-    let is_shared = |cited: &String| short.iter().filter(|other| *other == cited).count() > 1;
-    let cited = passages.iter().zip(&short);
-    cited
-        .map(|(passage, short)| {
-            let cited = if is_shared(short) {
-                &passage.label
-            } else {
-                short
-            };
-            cited.clone()
-        })
-        .collect()
-}
-
-fn source(((number, passage), citation): ((u32, &Passage), String)) -> Source {
-    let hit = passage.hit.clone();
-    Source {
-        number,
-        label: passage.label.clone(),
-        citation,
-        score: hit.score,
-        preview: preview(&hit.text),
-        chunk_id: hit.chunk_id,
-        document_id: hit.document_id,
-        collection: hit.collection,
-        path: hit.path,
-        name: hit.name,
-        heading_path: hit.heading_path,
-        spans: hit.spans,
-        locator: hit.locator,
-        keyword_rank: passage.keyword_rank,
-        vector_rank: passage.vector_rank,
-    }
-}
-
-/// The beginning of `text`; `…` shows that there is more.
-fn preview(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(PREVIEW) {
-        None => text.to_owned(),
-        Some(_) => text.chars().take(PREVIEW - 1).chain(['…']).collect(),
-    }
 }

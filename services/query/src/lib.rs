@@ -16,6 +16,7 @@ mod quote;
 mod responder;
 mod search;
 mod settings;
+mod source;
 mod terms;
 
 pub use answer::Answerer;

@@ -123,11 +123,14 @@ pub(super) fn binary_kind(head: &[u8]) -> Option<&'static str> {
         return Some(kind);
     }
     let utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    // A stray NUL in text is cleaned by the parser; one byte in fifty is not text any more,
-    // unless every other byte is NUL, as in UTF-16 without a mark.
+    // A stray NUL or control byte in text is cleaned by the parser; one byte in fifty is not text
+    // any more, unless every other byte is NUL, as in UTF-16 without a mark. Random bytes have one
+    // such in ten. Escape stands in texts of terminals and in ISO-2022.
     let nuls = head.split(|&byte| byte == 0).count().saturating_sub(1);
     let looks_utf16 = nuls * 5 >= head.len() * 2 && nuls * 5 <= head.len() * 3;
-    (!utf16 && !looks_utf16 && nuls * 50 > head.len()).then_some("binary data")
+    let is_control = |byte: &&u8| matches!(byte, 0..=8 | 14..=26 | 28..=31);
+    let controls = head.iter().filter(is_control).count();
+    (!utf16 && !looks_utf16 && controls * 50 > head.len()).then_some("binary data")
 }
 
 /// Where `needle` begins in `haystack`.
