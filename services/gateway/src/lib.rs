@@ -24,6 +24,7 @@ pub mod page;
 pub mod port_file;
 pub mod range;
 pub mod report;
+pub mod router;
 mod routes;
 pub mod secret;
 pub mod server;

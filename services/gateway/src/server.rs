@@ -13,10 +13,11 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tracing::{error, info, trace};
 
-use crate::app::{App, router};
+use crate::app::App;
 use crate::door::Door;
 use crate::error::StartError;
 use crate::port_file::PortFile;
+use crate::router::router;
 use crate::settings::Settings;
 use crate::token::Token;
 

@@ -48,7 +48,7 @@ fn routes_in(source: &str, call: &str) -> BTreeSet<String> {
 #[tokio::test]
 async fn every_route_is_described() {
     let (gateway, description) = description().await;
-    let source = include_str!("../../src/app.rs");
+    let source = include_str!("../../src/router.rs");
     let undescribed: BTreeSet<_> = UNDESCRIBED.map(str::to_owned).into();
     assert_eq!(routes_in(source, ".route("), undescribed);
     let described: BTreeSet<String> = operations(&description)
