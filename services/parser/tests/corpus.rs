@@ -174,34 +174,6 @@ fn malformed_files_of_other_formats_end_in_a_clear_state() {
     assert!(checked > 0);
 }
 
-/// Prints the Markdown of every file of a format: `IBID_SHOW=html`.
-#[test]
-#[ignore = "to look at: run with --ignored --nocapture"]
-fn shown() {
-    let Some(folder) = corpus("docs") else { return };
-    let wanted = shared::settings::variable("IBID_SHOW").unwrap_or_default();
-    let extractors = Extractors::new(second_reader());
-    for (name, format) in OTHERS.into_iter().filter(|(name, _)| *name == wanted) {
-        for entry in entries(&folder, name) {
-            let result = extractors
-                .of(format)
-                .extract(&entry.file, &read(&folder, &entry));
-            match result {
-                Err(error) => println!("=== {}: {error}", entry.file),
-                Ok(extraction) => {
-                    println!(
-                        "=== {} {:?} {:?}",
-                        entry.file, extraction.title, extraction.notes
-                    );
-                    for page in extraction.pages {
-                        println!("--- {:?}\n{}", page.record.locator, page.markdown);
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Facts found and wanted over all PDFs that open without a password, and what is missing.
 fn score(folder: &Path, extractor: &PdfExtractor) -> (usize, usize, Vec<String>) {
     let (mut wanted, mut lacking) = (0, Vec::new());

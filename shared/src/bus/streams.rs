@@ -59,10 +59,7 @@ impl Bus {
             .get_or_create_stream(config)
             .await
             .map(|_| ())
-            .map_err(|error| BusError::Stream {
-                name: name.to_owned(),
-                source: error.into(),
-            })
+            .map_err(|error| failed(name, error))
     }
 
     /// Removes what the streams still hold of a document, dead letters included.
@@ -79,21 +76,17 @@ impl Bus {
     }
 
     async fn purge(&self, name: &str, filter: String) -> Result<(), BusError> {
-        let error = |source: Box<dyn std::error::Error + Send + Sync>| BusError::Stream {
-            name: name.to_owned(),
-            source,
-        };
         let stream = self
             .jetstream
             .get_stream_no_info(name)
             .await
-            .map_err(|e| error(e.into()))?;
+            .map_err(|error| failed(name, error))?;
         stream
             .purge()
             .filter(filter)
             .await
             .map(|_| ())
-            .map_err(|e| error(e.into()))
+            .map_err(|error| failed(name, error))
     }
 
     /// Messages that wait in a stage's stream, handed out ones included.
@@ -106,10 +99,7 @@ impl Bus {
             .jetstream
             .get_stream(name)
             .await
-            .map_err(|e| BusError::Stream {
-                name: name.to_owned(),
-                source: e.into(),
-            })?;
+            .map_err(|error| failed(name, error))?;
         Ok(stream.cached_info().state.messages)
     }
 
@@ -119,21 +109,21 @@ impl Bus {
     /// When the stream cannot be reached.
     pub async fn held(&self, stage: Stage) -> Result<HashSet<DocumentId>, BusError> {
         let name = stage.stream();
-        let error = |source: Box<dyn std::error::Error + Send + Sync>| BusError::Stream {
-            name: name.to_owned(),
-            source,
-        };
         let stream = self
             .jetstream
             .get_stream_no_info(name)
             .await
-            .map_err(|e| error(e.into()))?;
+            .map_err(|error| failed(name, error))?;
         let mut subjects = stream
             .info_with_subjects(stage.filter())
             .await
-            .map_err(|e| error(e.into()))?;
+            .map_err(|error| failed(name, error))?;
         let mut held = HashSet::new();
-        while let Some((subject, _)) = subjects.try_next().await.map_err(|e| error(e.into()))? {
+        while let Some((subject, _)) = subjects
+            .try_next()
+            .await
+            .map_err(|error| failed(name, error))?
+        {
             held.extend(subject.rsplit('.').next().and_then(|id| id.parse().ok()));
         }
         Ok(held)
@@ -190,5 +180,12 @@ impl Bus {
                 name: durable.to_owned(),
                 source: e.into(),
             })
+    }
+}
+
+fn failed(name: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> BusError {
+    BusError::Stream {
+        name: name.to_owned(),
+        source: source.into(),
     }
 }

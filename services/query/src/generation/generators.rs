@@ -1,5 +1,6 @@
 //! All generators, and which of them speaks.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ const LEFT_ALONE: Duration = Duration::from_secs(10);
 pub struct Generators {
     all: Vec<Arc<dyn Generator>>,
     settings: GenerationSettings,
-    unreachable: Mutex<Vec<(Provider, Instant)>>,
+    /// When a provider last did not answer.
+    unreachable: Mutex<HashMap<Provider, Instant>>,
 }
 
 /// A generator that may answer, and the model asked for; `None` for its default.
@@ -119,15 +121,15 @@ impl Generators {
     }
 
     fn is_left_alone(&self, provider: Provider) -> bool {
-        let mut unreachable = self.unreachable.lock();
-        unreachable.retain(|(_, since)| since.elapsed() < LEFT_ALONE);
-        unreachable.iter().any(|(left, _)| *left == provider)
+        let unreachable = self.unreachable.lock();
+        let since = unreachable.get(&provider);
+        since.is_some_and(|since| since.elapsed() < LEFT_ALONE)
     }
 
     /// Remembers a provider that did not answer.
     pub fn note_failure(&self, provider: Provider, error: &GenerateError) {
         if matches!(error, GenerateError::Unreachable { .. }) {
-            self.unreachable.lock().push((provider, Instant::now()));
+            self.unreachable.lock().insert(provider, Instant::now());
         }
     }
 
