@@ -23,6 +23,54 @@ pub enum Format {
     Csv,
     /// A Word document (`.docx`, `.docm`).
     Docx,
+    /// A PowerPoint presentation (`.pptx`, `.ppsx`).
+    Pptx,
+    /// An Excel workbook (`.xlsx`, `.xlsm`, `.xlsb`).
+    Xlsx,
+    /// An Excel workbook of before 2007.
+    Xls,
+    /// An OpenDocument spreadsheet.
+    Ods,
+    /// An OpenDocument text.
+    Odt,
+    /// An OpenDocument presentation.
+    Odp,
+    /// Rich Text Format.
+    Rtf,
+    /// A Word document of before 2007.
+    Doc,
+    /// A PowerPoint presentation of before 2007.
+    Ppt,
+    /// An EPUB book.
+    Epub,
+    /// JSON.
+    Json,
+    /// JSON, one value per line.
+    Jsonl,
+    /// XML, RSS and Atom feeds among it.
+    Xml,
+    /// A Jupyter notebook (`.ipynb`).
+    Notebook,
+    /// AsciiDoc (`.adoc`).
+    Asciidoc,
+    /// reStructuredText.
+    Rst,
+    /// TeX and LaTeX.
+    Tex,
+    /// Subtitles (`.srt`, `.vtt`).
+    Subtitles,
+    /// Source code and settings as text.
+    Code,
+    /// An e-mail as it was sent (`.eml`).
+    Eml,
+    /// An e-mail that Outlook saved (`.msg`).
+    Msg,
+    /// A mailbox: e-mails one after the other.
+    Mbox,
+    /// A ZIP archive of other files.
+    Zip,
+    /// A picture (`.png`, `.jpeg`, `.tiff`), read by character recognition.
+    Image,
 }
 
 /// Why a file is not read.
@@ -38,6 +86,15 @@ pub enum FormatError {
         /// What the content looks like.
         kind: &'static str,
     },
+}
+
+impl FormatError {
+    /// What the content is, such as `a program`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unsupported { kind, .. } => kind,
+        }
+    }
 }
 
 /// How many leading bytes [`detect`] wants to see.
@@ -76,6 +133,40 @@ const STRUCTURED_TEXT: [(&str, &str); 12] = [
 ];
 
 impl Format {
+    /// Every format.
+    pub const ALL: [Self; 30] = [
+        Self::Markdown,
+        Self::Text,
+        Self::Pdf,
+        Self::Html,
+        Self::Csv,
+        Self::Docx,
+        Self::Pptx,
+        Self::Xlsx,
+        Self::Xls,
+        Self::Ods,
+        Self::Odt,
+        Self::Odp,
+        Self::Rtf,
+        Self::Doc,
+        Self::Ppt,
+        Self::Epub,
+        Self::Json,
+        Self::Jsonl,
+        Self::Xml,
+        Self::Notebook,
+        Self::Asciidoc,
+        Self::Rst,
+        Self::Tex,
+        Self::Subtitles,
+        Self::Code,
+        Self::Eml,
+        Self::Msg,
+        Self::Mbox,
+        Self::Zip,
+        Self::Image,
+    ];
+
     /// The name used in settings, ids and listings.
     pub fn name(self) -> &'static str {
         match self {
@@ -85,6 +176,30 @@ impl Format {
             Self::Html => "html",
             Self::Csv => "csv",
             Self::Docx => "docx",
+            Self::Pptx => "pptx",
+            Self::Xlsx => "xlsx",
+            Self::Xls => "xls",
+            Self::Ods => "ods",
+            Self::Odt => "odt",
+            Self::Odp => "odp",
+            Self::Rtf => "rtf",
+            Self::Doc => "doc",
+            Self::Ppt => "ppt",
+            Self::Epub => "epub",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+            Self::Xml => "xml",
+            Self::Notebook => "notebook",
+            Self::Asciidoc => "asciidoc",
+            Self::Rst => "rst",
+            Self::Tex => "tex",
+            Self::Subtitles => "subtitles",
+            Self::Code => "code",
+            Self::Eml => "eml",
+            Self::Msg => "msg",
+            Self::Mbox => "mbox",
+            Self::Zip => "zip",
+            Self::Image => "image",
         }
     }
 }
@@ -93,18 +208,14 @@ impl std::str::FromStr for Format {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<Self, FormatError> {
-        match text {
-            "markdown" => Ok(Self::Markdown),
-            "text" => Ok(Self::Text),
-            "pdf" => Ok(Self::Pdf),
-            "html" => Ok(Self::Html),
-            "csv" => Ok(Self::Csv),
-            "docx" => Ok(Self::Docx),
-            _ => Err(FormatError::Unsupported {
+        let named = |format: &Self| format.name() == text;
+        Self::ALL
+            .into_iter()
+            .find(named)
+            .ok_or_else(|| FormatError::Unsupported {
                 name: text.to_owned(),
                 kind: "an unknown format",
-            }),
-        }
+            })
     }
 }
 
@@ -291,7 +402,7 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for format in BY_EXTENSION.map(|(_, format)| format) {
+        for format in Format::ALL {
             assert_eq!(format.name().parse(), Ok(format));
             assert_eq!(serde_json::to_value(format).unwrap(), format.name());
         }

@@ -10,6 +10,7 @@ pub mod format;
 pub mod http;
 pub mod metrics;
 pub mod ollama;
+pub mod secret;
 pub mod service;
 pub mod settings;
 pub mod telemetry;

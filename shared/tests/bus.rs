@@ -53,6 +53,7 @@ fn admitted(work: &Work) -> Outgoing {
         work: work.clone(),
         content: Sha256Hex::of(b"x"),
         name: "x.txt".to_owned(),
+        password: None,
     };
     Outgoing::stage(Stage::Parse, work, None, &message).unwrap()
 }

@@ -34,6 +34,7 @@ fn admitted(name: &str) -> Outgoing {
         },
         content,
         name: name.to_owned(),
+        password: None,
     };
     Outgoing::stage(Stage::Parse, &message.work, None, &message).unwrap()
 }

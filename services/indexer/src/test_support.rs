@@ -37,6 +37,7 @@ pub(crate) fn admit(path: &str, text: &str, force: bool) -> Admit {
         bytes: text.len() as u64,
         format: Format::Text,
         force,
+        password: None,
     }
 }
 

@@ -11,7 +11,9 @@ use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use crate::extract::{ExtractError, Extraction, Extractors};
+use shared::secret::Password;
+
+use crate::extract::{ExtractError, Extraction, Extractors, Input, NoOcr, Spent};
 use crate::wire::{self, Answer, Request, Setup, Task};
 
 /// Exit code for a wrong start, as of sysexits.
@@ -28,7 +30,10 @@ pub trait Reader {
 
 impl Reader for Extractors {
     fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        self.of(task.format).extract(&task.name, bytes)
+        let spent = Spent::default();
+        let input = Input::new(&task.name, bytes, self, &NoOcr, &spent)
+            .with_password(task.password.as_ref().map(Password::reveal));
+        self.extract(task.format, &input)
     }
 }
 

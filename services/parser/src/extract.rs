@@ -5,7 +5,9 @@ mod charset;
 mod delimited;
 mod docx;
 mod html;
+mod input;
 mod markdown;
+mod ocr;
 mod pdf;
 mod plain;
 mod rows;
@@ -15,8 +17,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use shared::contract::{ErrorBody, ErrorCode, Locator, PageRecord, ReadMethod};
 use shared::format::Format;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 pub use charset::{Decoded, clean, decode};
+pub use input::{Input, Spent};
+pub use ocr::{NoOcr, Ocr, OcrError, Picture, Recognized};
 pub use pdf::{Merging, PdfExtractor};
 
 /// What a document gave.
@@ -43,9 +48,18 @@ pub struct ExtractedPage {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractError {
-    /// It opens only with a password.
+    /// It opens only with a password, and none was given.
     #[error("the document is locked by a password")]
     PasswordNeeded,
+    /// The password that was given does not open it.
+    #[error("the password does not open the document")]
+    WrongPassword,
+    /// It is of a kind that is not read.
+    #[error("the document is {what}, which is not read")]
+    Unsupported {
+        /// What it is.
+        what: String,
+    },
     /// Its structure is broken beyond what the readers repair.
     #[error("the document is damaged: {what}")]
     Damaged {
@@ -67,8 +81,17 @@ impl From<ExtractError> for ErrorBody {
             ExtractError::PasswordNeeded => Self::new(
                 ErrorCode::PasswordNeeded,
                 message,
-                "save a copy without the password (open it, then print or export to PDF) and add \
-                 that",
+                "add it again with its password (`ibid add --password FILE`, or on the page)",
+            ),
+            ExtractError::WrongPassword => Self::new(
+                ErrorCode::PasswordNeeded,
+                message,
+                "add it again with the right one (`ibid add --password FILE`, or on the page)",
+            ),
+            ExtractError::Unsupported { .. } => Self::new(
+                ErrorCode::UnsupportedFormat,
+                message,
+                "convert it to PDF, Word, HTML or plain text and add that",
             ),
             ExtractError::Damaged { .. } => Self::new(
                 ErrorCode::Damaged,
@@ -86,11 +109,12 @@ impl From<ExtractError> for ErrorBody {
 
 /// Reads one format.
 pub trait Extractor {
-    /// The pages of the document `bytes`, whose file is called `name`.
+    /// The pages of the document. Their numbers and counts are set afterwards, by
+    /// [`Extractors::extract`].
     ///
     /// # Errors
     /// When not even one page is accounted for.
-    fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError>;
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError>;
 }
 
 /// The second reader of PDFs, as the parent found it.
@@ -116,26 +140,72 @@ pub struct Extractors {
 impl Extractors {
     /// All extractors; PDFs are read with `second`.
     pub fn new(second: SecondReader) -> Self {
+        Self::merging(second, Merging::default())
+    }
+
+    /// All extractors; the two readings of a PDF are put together by `merging`.
+    pub fn merging(second: SecondReader, merging: Merging) -> Self {
         Self {
             plain: plain::PlainExtractor,
             markdown: markdown::MarkdownExtractor,
-            pdf: PdfExtractor::new(second, Merging::default()),
+            pdf: PdfExtractor::new(second, merging),
             html: html::HtmlExtractor,
             delimited: delimited::DelimitedExtractor,
             docx: docx::DocxExtractor,
         }
     }
 
-    /// The extractor of `format`.
-    pub fn of(&self, format: Format) -> &dyn Extractor {
+    /// The pages of a document of `format`, numbered from 1, in Unicode's composed form (NFC).
+    ///
+    /// # Errors
+    /// When not even one page is accounted for.
+    pub fn extract(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let mut extraction = self.of(format).extract(input)?;
+        for (page, number) in extraction.pages.iter_mut().zip(1..) {
+            if !is_nfc(&page.markdown) {
+                page.markdown = page.markdown.nfc().collect();
+            }
+            page.record.number = number;
+            page.record.characters = count_characters(&page.markdown);
+        }
+        Ok(extraction)
+    }
+
+    /// [`Extractors::extract`] of a file as it is: without a password, without OCR.
+    ///
+    /// # Errors
+    /// When not even one page is accounted for.
+    pub fn extract_file(
+        &self,
+        format: Format,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<Extraction, ExtractError> {
+        let spent = Spent::default();
+        self.extract(format, &Input::new(name, bytes, self, &NoOcr, &spent))
+    }
+
+    fn of(&self, format: Format) -> &dyn Extractor {
         match format {
-            Format::Text => &self.plain,
+            Format::Text | Format::Code | Format::Subtitles => &self.plain,
             Format::Markdown => &self.markdown,
             Format::Pdf => &self.pdf,
             Format::Html => &self.html,
             Format::Csv => &self.delimited,
             Format::Docx => &self.docx,
+            _ => &Unread,
         }
+    }
+}
+
+/// Stands for formats that have no reader.
+struct Unread;
+
+impl Extractor for Unread {
+    fn extract(&self, _input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        Err(ExtractError::Unsupported {
+            what: "of a format without a reader".to_owned(),
+        })
     }
 }
 
@@ -159,4 +229,11 @@ fn only_page(markdown: String, heading: Option<String>, doubts: Vec<String>) -> 
 /// Characters of `text`, as page records count them.
 pub(crate) fn count_characters(text: &str) -> u64 {
     u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
+}
+
+/// [`Extractors::extract_file`] without PDFium.
+#[cfg(test)]
+fn extract_alone(format: Format, name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+    let absent = SecondReader::Absent("not needed here".to_owned());
+    Extractors::new(absent).extract_file(format, name, bytes)
 }

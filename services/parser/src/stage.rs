@@ -128,6 +128,7 @@ impl Parsing {
         let task = Task {
             format,
             name: message.name.clone(),
+            password: None,
         };
         let extraction = self.pool.extract(task, file).await?;
         check_text(&extraction)?;

@@ -12,6 +12,7 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::format::Format;
+use shared::secret::Password;
 
 use crate::extract::{ExtractError, ExtractedPage, SecondReader};
 
@@ -48,6 +49,9 @@ pub struct Task {
     pub format: Format,
     /// The file's own name.
     pub name: String,
+    /// What may open it.
+    #[serde(default)]
+    pub password: Option<Password>,
 }
 
 /// What the child answers.
@@ -198,6 +202,7 @@ mod tests {
         let task = Task {
             format: Format::Text,
             name: "a.txt".to_owned(),
+            password: None,
         };
         send_request(
             parent.as_fd(),

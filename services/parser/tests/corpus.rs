@@ -4,9 +4,7 @@ use std::path::Path;
 
 use crate::support::{corpus, extract, pool, second_reader, squeeze};
 use parser::Settings;
-use parser::extract::{
-    ExtractError, Extraction, Extractor as _, Extractors, Merging, PdfExtractor, SecondReader,
-};
+use parser::extract::{ExtractError, Extraction, Extractors, Merging, SecondReader};
 use serde::Deserialize;
 use shared::contract::{Locator, ReadMethod};
 use shared::format::{Format, HEAD_BYTES, detect};
@@ -77,7 +75,9 @@ fn texts_and_markdown_hold_their_facts() {
     for (name, format) in [("txt", Format::Text), ("md", Format::Markdown)] {
         for entry in entries(&folder, name) {
             let bytes = read(&folder, &entry);
-            let extraction = extractors.of(format).extract(&entry.file, &bytes).unwrap();
+            let extraction = extractors
+                .extract_file(format, &entry.file, &bytes)
+                .unwrap();
             assert_eq!(missing(&entry, &extraction), Vec::<String>::new());
             assert_eq!(extraction.pages.len(), 1, "{}", entry.file);
             assert!(is_clean(&extraction), "{}", entry.file);
@@ -107,7 +107,9 @@ fn pages_tables_and_word_documents_hold_their_facts() {
             let bytes = read(&folder, &entry);
             let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
             assert_eq!(detect(&entry.file, head), Ok(format), "{}", entry.file);
-            let extraction = extractors.of(format).extract(&entry.file, &bytes).unwrap();
+            let extraction = extractors
+                .extract_file(format, &entry.file, &bytes)
+                .unwrap();
             assert!(is_clean(&extraction), "{}", entry.file);
             assert!(has_no_page_number(&extraction), "{}", entry.file);
             of_format += entry.facts.iter().filter(|fact| !fact.optional).count();
@@ -135,8 +137,7 @@ fn the_smaller_parts_of_word_documents_are_read() {
         }
         let bytes = read(&folder, &entry);
         let extraction = extractors
-            .of(Format::Docx)
-            .extract(&entry.file, &bytes)
+            .extract_file(Format::Docx, &entry.file, &bytes)
             .unwrap();
         assert_eq!(missing(&entry, &extraction), Vec::<String>::new());
     }
@@ -160,9 +161,7 @@ fn malformed_files_of_other_formats_end_in_a_clear_state() {
             let Some(expect) = &entry.expect else {
                 continue;
             };
-            let result = extractors
-                .of(format)
-                .extract(&entry.file, &read(&folder, &entry));
+            let result = extractors.extract_file(format, &entry.file, &read(&folder, &entry));
             let clear = match &result {
                 Ok(extraction) => expect.contains("partial") && !extraction.pages.is_empty(),
                 Err(error) => expect.contains("error") && !error.to_string().is_empty(),
@@ -175,13 +174,15 @@ fn malformed_files_of_other_formats_end_in_a_clear_state() {
 }
 
 /// Facts found and wanted over all PDFs that open without a password, and what is missing.
-fn score(folder: &Path, extractor: &PdfExtractor) -> (usize, usize, Vec<String>) {
+fn score(folder: &Path, extractors: &Extractors) -> (usize, usize, Vec<String>) {
     let (mut wanted, mut lacking) = (0, Vec::new());
     for entry in entries(folder, "pdf") {
         if entry.password.is_some() {
             continue;
         }
-        let Ok(extraction) = extractor.extract(&entry.file, &read(folder, &entry)) else {
+        let Ok(extraction) =
+            extractors.extract_file(Format::Pdf, &entry.file, &read(folder, &entry))
+        else {
             continue;
         };
         assert!(is_clean(&extraction), "{}", entry.file);
@@ -196,7 +197,7 @@ fn pdfs_hold_their_facts_on_the_right_page() {
     let Some(folder) = corpus("docs") else { return };
     let (found, wanted, lacking) = score(
         &folder,
-        &PdfExtractor::new(second_reader(), Merging::default()),
+        &Extractors::merging(second_reader(), Merging::default()),
     );
     println!("{found} of {wanted} facts");
     assert!(wanted >= 70, "the corpus is not whole: {wanted} facts");
@@ -211,7 +212,7 @@ fn pdfs_hold_their_facts_on_the_right_page() {
 fn thresholds() {
     let Some(folder) = corpus("docs") else { return };
     let absent = SecondReader::Absent("not used".to_owned());
-    let (found, wanted, _) = score(&folder, &PdfExtractor::new(absent, Merging::default()));
+    let (found, wanted, _) = score(&folder, &Extractors::merging(absent, Merging::default()));
     println!("without PDFium: {found} of {wanted}");
     for (fallback_below, insert_below) in [
         (0.0, 0.0),
@@ -226,7 +227,7 @@ fn thresholds() {
             fallback_below,
             insert_below,
         };
-        let (found, wanted, _) = score(&folder, &PdfExtractor::new(second_reader(), merging));
+        let (found, wanted, _) = score(&folder, &Extractors::merging(second_reader(), merging));
         println!("fallback {fallback_below} insert {insert_below}: {found} of {wanted}");
     }
 }
@@ -238,11 +239,11 @@ fn survey() {
     let (Some(docs), Some(folder)) = (corpus("docs"), corpus("folder")) else {
         return;
     };
-    let extractor = PdfExtractor::new(second_reader(), Merging::default());
+    let extractors = Extractors::new(second_reader());
     for path in pdfs(&docs).into_iter().chain(pdfs(&folder)) {
         let started = std::time::Instant::now();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        match extractor.extract(&name, &std::fs::read(&path).unwrap()) {
+        match extractors.extract_file(Format::Pdf, &name, &std::fs::read(&path).unwrap()) {
             Err(error) => println!("{name}: {error}"),
             Ok(extraction) => {
                 let ms = started.elapsed().as_millis();
@@ -286,9 +287,9 @@ fn pdfs(folder: &Path) -> Vec<std::path::PathBuf> {
 #[test]
 fn malformed_and_textless_pdfs_end_in_a_clear_state() {
     let Some(folder) = corpus("docs") else { return };
-    let extractor = PdfExtractor::new(second_reader(), Merging::default());
+    let extractors = Extractors::new(second_reader());
     for entry in entries(&folder, "pdf") {
-        let result = extractor.extract(&entry.file, &read(&folder, &entry));
+        let result = extractors.extract_file(Format::Pdf, &entry.file, &read(&folder, &entry));
         let expect = entry.expect.as_deref().unwrap_or("facts");
         match (&entry.password, result) {
             (Some(_), result) => {

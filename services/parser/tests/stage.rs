@@ -46,6 +46,7 @@ fn admitted(format: Format, bytes: &[u8]) -> (DocumentAdmitted, String) {
             work,
             content,
             name: "a file".to_owned(),
+            password: None,
         },
         folder,
     )

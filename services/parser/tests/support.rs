@@ -89,6 +89,7 @@ pub(crate) async fn extract(
         Task {
             format,
             name: name.to_owned(),
+            password: None,
         },
         file,
     )

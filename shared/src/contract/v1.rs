@@ -25,7 +25,7 @@ mod search;
 mod vector;
 mod work;
 
-pub use admit::{Admit, Admitted, Outcome};
+pub use admit::{Admit, Admitted, Outcome, SealedPassword};
 pub use answer::{
     AnswerEvent, Citation, LeftOut, Passage, SearchReply, Source, Timings, TokenUsage,
 };

@@ -274,6 +274,7 @@ async fn admit_one(app: &App, arrived: Arrived) -> Result<Taken, ApiError> {
         bytes: staged.bytes,
         format,
         force: said.force,
+        password: None,
     };
     let admitted: Admitted = app.call(call::CATALOG_ADMIT, &admit).await?;
     // A deletion of the same bytes elsewhere may have removed the original between its storing

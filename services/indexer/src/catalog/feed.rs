@@ -162,6 +162,7 @@ impl Catalog {
                 )?
                 .execute([source.ordinal])?;
                 messages.push(DocumentAdmitted {
+                    password: None,
                     work: Work {
                         document_id: source.id,
                         generation: source.generation,

@@ -6,7 +6,7 @@ mod pages;
 
 use csv::{ReaderBuilder, StringRecord};
 
-use super::{ExtractError, Extraction, Extractor, charset};
+use super::{ExtractError, Extraction, Extractor, Input, charset};
 
 use self::dialect::Dialect;
 use self::pages::Pages;
@@ -17,12 +17,12 @@ const MOST_LINES_IN_A_CELL: usize = 1_000;
 pub(super) struct DelimitedExtractor;
 
 impl Extractor for DelimitedExtractor {
-    fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        let decoded = charset::decode(bytes);
-        let dialect = Dialect::of(name, &decoded.text);
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let decoded = charset::decode(input.bytes);
+        let dialect = Dialect::of(input.name, &decoded.text);
         let doubts = decoded.doubts();
         let mut notes = Vec::new();
-        let read = read(name, &decoded.text, dialect, &doubts);
+        let read = read(input.name, &decoded.text, dialect, &doubts);
         let pages = match read {
             Ok(pages) => pages,
             Err(Stop::Unclosed) => {
@@ -33,7 +33,7 @@ impl Extractor for DelimitedExtractor {
                     quoting: false,
                     ..dialect
                 };
-                self::read(name, &decoded.text, unquoted, &doubts).map_err(Stop::refusal)?
+                self::read(input.name, &decoded.text, unquoted, &doubts).map_err(Stop::refusal)?
             }
             Err(stop) => return Err(stop.refusal()),
         };

@@ -8,16 +8,16 @@ mod parts;
 use anydoc::ConvertError;
 
 use super::markdown::Names;
-use super::{ExtractError, Extraction, Extractor, charset, only_page};
+use super::{ExtractError, Extraction, Extractor, Input, charset, only_page};
 
 use self::parts::Parts;
 
 pub(super) struct DocxExtractor;
 
 impl Extractor for DocxExtractor {
-    fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        let body = anydoc::to_markdown_bytes(bytes, anydoc::Format::Docx).map_err(refusal)?;
-        let parts = Parts::read(bytes);
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let body = anydoc::to_markdown_bytes(input.bytes, anydoc::Format::Docx).map_err(refusal)?;
+        let parts = Parts::read(input.bytes);
         let mut markdown = marks::without_targets(&charset::clean(&body));
         for line in &parts.lines {
             if !markdown.is_empty() {

@@ -13,13 +13,13 @@ use htmd::options::{BulletListMarker, Options};
 
 use self::elements::Written;
 use super::markdown::Names;
-use super::{ExtractError, Extraction, Extractor, charset, only_page};
+use super::{ExtractError, Extraction, Extractor, Input, charset, only_page};
 
 pub(super) struct HtmlExtractor;
 
 impl Extractor for HtmlExtractor {
-    fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        let decoded = charset::decode_declared(bytes, declared::encoding(bytes));
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let decoded = charset::decode_declared(input.bytes, declared::encoding(input.bytes));
         let converter = converter();
         let damaged = |error: std::io::Error| ExtractError::Damaged {
             what: error.kind().to_string(),

@@ -2,13 +2,13 @@
 
 use pulldown_cmark::{Event, HeadingLevel, MetadataBlockKind, Options, Parser, Tag, TagEnd};
 
-use super::{ExtractError, Extraction, Extractor, charset, only_page};
+use super::{ExtractError, Extraction, Extractor, Input, charset, only_page};
 
 pub(super) struct MarkdownExtractor;
 
 impl Extractor for MarkdownExtractor {
-    fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        let decoded = charset::decode(bytes);
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let decoded = charset::decode(input.bytes);
         let names = Names::of(&decoded.text);
         let doubts = decoded.doubts();
         Ok(Extraction {
@@ -78,12 +78,13 @@ fn front_matter_title(yaml: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use shared::contract::Locator;
+    use shared::format::Format;
 
-    use super::*;
+    use crate::extract::extract_alone;
 
     #[track_caller]
     fn check(text: &str, title: Option<&str>, locator: &Locator) {
-        let extraction = MarkdownExtractor.extract("a.md", text.as_bytes()).unwrap();
+        let extraction = extract_alone(Format::Markdown, "a.md", text.as_bytes()).unwrap();
         assert_eq!(extraction.title.as_deref(), title, "{text:?}");
         assert_eq!(&extraction.pages[0].record.locator, locator, "{text:?}");
         assert_eq!(extraction.pages[0].markdown, text);

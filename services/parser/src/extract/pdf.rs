@@ -13,7 +13,9 @@ use shared::contract::{Locator, PageRecord, ReadMethod};
 use self::facts::Facts;
 use self::first::{FirstError, FirstPage};
 use self::second::{SecondError, SecondPage};
-use super::{ExtractError, ExtractedPage, Extraction, Extractor, SecondReader, count_characters};
+use super::{
+    ExtractError, ExtractedPage, Extraction, Extractor, Input, SecondReader, count_characters,
+};
 
 pub use merge::Merging;
 
@@ -38,10 +40,10 @@ impl PdfExtractor {
 }
 
 impl Extractor for PdfExtractor {
-    fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        let facts = Facts::read(bytes);
-        let second = self.read_second(bytes);
-        let first = first::read(bytes);
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let facts = Facts::read(input.bytes);
+        let second = self.read_second(input.bytes);
+        let first = first::read(input.bytes);
         let mut notes = Vec::new();
         let (first, second) = match (first, second) {
             (_, Err(SecondError::Locked)) | (Err(FirstError::Locked), Err(_)) => {

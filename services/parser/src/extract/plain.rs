@@ -1,12 +1,12 @@
 //! Plain text: one page, because a text has none.
 
-use super::{ExtractError, Extraction, Extractor, charset, only_page};
+use super::{ExtractError, Extraction, Extractor, Input, charset, only_page};
 
 pub(super) struct PlainExtractor;
 
 impl Extractor for PlainExtractor {
-    fn extract(&self, _name: &str, bytes: &[u8]) -> Result<Extraction, ExtractError> {
-        let decoded = charset::decode(bytes);
+    fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let decoded = charset::decode(input.bytes);
         let doubts = decoded.doubts();
         Ok(Extraction {
             title: None,
@@ -39,13 +39,14 @@ fn without_marks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use shared::contract::{Locator, ReadMethod};
+    use shared::format::Format;
 
-    use super::*;
+    use crate::extract::extract_alone;
 
     #[test]
     fn a_text_with_form_feeds_is_one_page() {
         let bytes = b"RFC 1\r\n\r\nPage one\r\n\x0c\r\nPage two\x00\r\n";
-        let extraction = PlainExtractor.extract("rfc1.txt", bytes).unwrap();
+        let extraction = extract_alone(Format::Text, "rfc1.txt", bytes).unwrap();
         assert_eq!(extraction.pages.len(), 1);
         assert_eq!(
             extraction.pages[0].markdown,
@@ -62,7 +63,7 @@ mod tests {
     fn marks_of_other_kinds_do_not_become_headings() {
         #[track_caller]
         fn check(text: &str, expect: &str) {
-            let extraction = PlainExtractor.extract("a.txt", text.as_bytes()).unwrap();
+            let extraction = extract_alone(Format::Text, "a.txt", text.as_bytes()).unwrap();
             assert_eq!(extraction.pages[0].markdown, expect);
         }
         check("# comment\nvalue = 1\n", "\\# comment\nvalue = 1\n");
@@ -75,8 +76,7 @@ mod tests {
     fn undecodable_bytes_raise_a_doubt_that_names_the_encoding() {
         let mut bytes = "日本語".repeat(20).into_bytes();
         bytes.push(0xe6);
-        let record = PlainExtractor
-            .extract("a.txt", &bytes)
+        let record = extract_alone(Format::Text, "a.txt", &bytes)
             .unwrap()
             .pages
             .remove(0)

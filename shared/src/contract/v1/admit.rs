@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::contract::ids::{CollectionName, DocumentId, Generation, Sha256Hex};
 use crate::format::Format;
 
+/// A document's password as it may be stored and sent: sealed with the key of the data folder
+/// ([`crate::secret`]), of no use without it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SealedPassword(pub String);
+
 /// Bytes that already lie in the blob store become a document, or a new version of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Admit {
@@ -24,6 +30,9 @@ pub struct Admit {
     /// Do all work again even if nothing changed.
     #[serde(default)]
     pub force: bool,
+    /// What opens the document, if it is locked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<SealedPassword>,
 }
 
 /// What an admission led to.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::admit::SealedPassword;
 use super::work::Work;
 use crate::contract::ids::Sha256Hex;
 
@@ -15,4 +16,7 @@ pub struct DocumentAdmitted {
     pub content: Sha256Hex,
     /// The file's own name, for messages and for the extension; never its path.
     pub name: String,
+    /// What opens the document, if it is locked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<SealedPassword>,
 }

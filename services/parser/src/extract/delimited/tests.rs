@@ -1,11 +1,13 @@
 //! Small tables, row by row.
 
 use shared::contract::Locator;
+use shared::format::Format;
 
 use super::*;
+use crate::extract::extract_alone;
 
 fn extract(name: &str, bytes: &[u8]) -> Extraction {
-    DelimitedExtractor.extract(name, bytes).unwrap()
+    extract_alone(Format::Csv, name, bytes).unwrap()
 }
 
 #[track_caller]

@@ -3,8 +3,10 @@
 use std::io::{Cursor, Write as _};
 
 use shared::contract::Locator;
+use shared::format::Format;
 
 use super::*;
+use crate::extract::extract_alone;
 
 const NAMESPACES: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
 
@@ -32,7 +34,7 @@ fn paragraph(style: &str, text: &str) -> String {
 }
 
 fn extract(parts: &[(&str, &str)]) -> Result<Extraction, ExtractError> {
-    DocxExtractor.extract("a.docx", &packed(parts))
+    extract_alone(Format::Docx, "a.docx", &packed(parts))
 }
 
 #[test]
@@ -105,6 +107,6 @@ fn every_refusal_is_in_our_words() {
         &[("word/document.xml", &document(&deep))],
         "nested too deep",
     );
-    let error = DocxExtractor.extract("a.docx", b"PK\x03\x04").unwrap_err();
+    let error = extract_alone(Format::Docx, "a.docx", b"PK\x03\x04").unwrap_err();
     assert!(error.to_string().contains("no Word document"), "{error}");
 }

@@ -1,11 +1,13 @@
 //! Small pages, element by element.
 
 use shared::contract::Locator;
+use shared::format::Format;
 
 use super::*;
+use crate::extract::extract_alone;
 
 fn extract(html: &str) -> Extraction {
-    HtmlExtractor.extract("a.html", html.as_bytes()).unwrap()
+    extract_alone(Format::Html, "a.html", html.as_bytes()).unwrap()
 }
 
 #[track_caller]
@@ -150,7 +152,7 @@ fn menus_go_unless_they_are_the_page() {
 fn the_charset_is_what_the_page_says() {
     let html = "<meta charset=iso-8859-2><p>Grzegorz Brzęczyszczykiewicz";
     let (bytes, ..) = encoding_rs::ISO_8859_2.encode(html);
-    let page = HtmlExtractor.extract("a.html", &bytes).unwrap();
+    let page = extract_alone(Format::Html, "a.html", &bytes).unwrap();
     assert!(
         page.pages[0].markdown.contains("Brzęczyszczykiewicz"),
         "{page:?}"
