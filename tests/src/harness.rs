@@ -7,7 +7,7 @@ mod process;
 mod up;
 mod wait;
 
-pub use client::{Client, Upload};
+pub use client::{Client, ReadPage, Upload};
 pub use fleet::{Fleet, FleetSize};
 pub use process::{Process, kill, processes, wait_until_gone};
 pub use up::{CliOutput, Harness};

@@ -41,8 +41,8 @@ async fn ingest(harness: &Harness, name: &str, set: &Set) -> Result<()> {
             let upload = Upload {
                 path: path_of(name, &document.id),
                 collection: name.to_owned(),
-                force: false,
                 bytes: text.trim_start().as_bytes().to_vec(),
+                ..Upload::default()
             };
             harness.client().add(&upload).await
         })

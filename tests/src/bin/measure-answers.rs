@@ -134,8 +134,8 @@ async fn add(client: &Client, collection: &str, path: &str, content: &Content) -
     let upload = Upload {
         path: path.to_owned(),
         collection: collection.to_owned(),
-        force: false,
         bytes,
+        ..Upload::default()
     };
     match client.add(&upload).await {
         Ok(_) => Ok(true),

@@ -6,13 +6,13 @@ use anyhow::{Context, Result, bail};
 use futures::StreamExt;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, Url};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shared::contract::{
     Admitted, AnswerEvent, CatalogStatus, DeletionReceipt, DocumentId, DocumentPage, DocumentState,
-    DocumentView, DumpPage, DumpRow, FsckReport, GeneratorList, Health, Question, Retried, Retry,
-    SearchReply,
+    DocumentView, DumpPage, DumpRow, FsckReport, GeneratorList, Health, Locator, Question, Retried,
+    Retry, SearchReply,
 };
 
 use super::wait_for;
@@ -29,8 +29,21 @@ pub struct Upload {
     pub collection: String,
     /// Do all work again.
     pub force: bool,
+    /// What opens it; nothing when empty.
+    pub password: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
+}
+
+/// A page as the gateway shows it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ReadPage {
+    /// From 1.
+    pub number: u32,
+    /// Where it stands.
+    pub locator: Locator,
+    /// Its text.
+    pub markdown: String,
 }
 
 /// A client of one running gateway.
@@ -82,6 +95,9 @@ impl Client {
         if upload.force {
             form = form.text("force", "true");
         }
+        if !upload.password.is_empty() {
+            form = form.text("password", upload.password.clone());
+        }
         let form = form.part("file", Part::bytes(upload.bytes.clone()).file_name(name));
         let url = self.base.join("/api/v1/documents")?;
         decode(self.http.post(url).multipart(form).send().await?).await
@@ -125,6 +141,25 @@ impl Client {
     pub async fn document(&self, id: &DocumentId) -> Result<DocumentView> {
         self.call(Method::GET, &format!("/api/v1/documents/{id}"), None::<&()>)
             .await
+    }
+
+    /// The pages of what is searchable of a document, with their Markdown.
+    ///
+    /// # Errors
+    /// The gateway refused, or did not answer.
+    pub async fn pages(&self, id: &DocumentId) -> Result<Vec<ReadPage>> {
+        let mut pages = Vec::new();
+        let mut after = 0;
+        loop {
+            let path = format!("/api/v1/documents/{id}/pages?limit=100&after={after}");
+            let mut list: Value = self.call(Method::GET, &path, None::<&()>).await?;
+            let mut part = |name: &str| list.get_mut(name).map(Value::take).unwrap_or_default();
+            pages.extend(serde_json::from_value::<Vec<ReadPage>>(part("pages"))?);
+            match part("next").as_u64() {
+                Some(next) => after = next,
+                None => return Ok(pages),
+            }
+        }
     }
 
     /// Deletes a document.
