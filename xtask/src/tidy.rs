@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod files;
+mod fuzz;
 mod subjects;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub(crate) fn run() -> Result<()> {
     }
     let mut broken = files::mod_files(&sources);
     broken.extend(subjects::strays(&sources));
+    broken.extend(fuzz::missing(&sources));
     broken.extend(dependencies::outside_their_wrappers()?);
     if broken.is_empty() {
         return Ok(());
@@ -35,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
 /// Every Rust file of the workspace's packages.
 fn sources() -> Result<Vec<Source>> {
     let mut found = Vec::new();
-    for folder in ["shared", "services", "tests", "xtask"] {
+    for folder in ["shared", "services", "tests", "xtask", "fuzz/fuzz_targets"] {
         collect(&root().join(folder), &mut found)?;
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));

@@ -1,6 +1,7 @@
 //! The child process: it takes documents over its standard input, a Unix socket, and reads them
 //! within its limits. It has no settings, no log and no network.
 
+mod files;
 mod limits;
 mod sandbox;
 
@@ -63,8 +64,13 @@ fn try_serve(build: impl FnOnce(&Setup) -> Box<dyn Reader>) -> io::Result<()> {
     };
     limits::apply(&setup)?;
     let reader = build(&setup);
+    let confined = files::confine(&setup.second_reader).unwrap_or(false);
     let sandboxed = sandbox::enter().is_ok();
-    socket.write_all(&wire::encode(&Answer::Ready { sandboxed })?)?;
+    let ready = Answer::Ready {
+        sandboxed,
+        confined,
+    };
+    socket.write_all(&wire::encode(&ready)?)?;
     while let Some((request, file)) = wire::receive_request(socket.as_fd())? {
         let (Request::Extract(task), Some(file)) = (request, file) else {
             return Err(io::ErrorKind::InvalidData.into());

@@ -62,6 +62,8 @@ pub enum Answer {
     Ready {
         /// Whether the kernel holds the system call filter.
         sandboxed: bool,
+        /// Whether the kernel keeps it from other files.
+        confined: bool,
     },
     /// To `Extract`: one page; more answers follow.
     Page(ExtractedPage),

@@ -8,6 +8,7 @@ mod documents;
 use std::fs;
 use std::time::Duration;
 
+use landlock::{Access as _, AccessFs, CompatLevel, Compatible as _, RulesetAttr as _};
 use parser::child::{Reader, serve};
 use parser::error::{Limit, PoolError};
 use parser::extract::{ExtractError, ExtractedPage, Extraction, SecondReader};
@@ -45,6 +46,8 @@ impl Reader for Hostile {
             b"network" => outcome(std::net::TcpStream::connect("127.0.0.1:9")),
             b"program" => outcome(std::process::Command::new("/bin/true").status()),
             b"write" => outcome(fs::write("hostile-child-wrote-this", "written")),
+            // A file of the user's: this program lies where documents may.
+            b"read" => outcome(std::env::current_exe().and_then(fs::read)),
             b"pid" => std::process::id().to_string(),
             other => String::from_utf8_lossy(other).into_owned(),
         };
@@ -178,6 +181,20 @@ async fn a_child_has_no_network_no_programs_and_no_files() {
         assert_eq!(outcome, "PermissionDenied", "{act}");
     }
     assert!(!fs::exists("hostile-child-wrote-this").unwrap());
+}
+
+#[tokio::test]
+async fn a_child_reads_no_file_but_its_document() {
+    let known = landlock::Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(landlock::ABI::V1))
+        .and_then(landlock::Ruleset::create);
+    if known.is_err() {
+        println!("skipped: the kernel has no Landlock");
+        return;
+    }
+    let outcome = act_within(hostile_plan(), b"read").await.unwrap();
+    assert_eq!(outcome, "PermissionDenied");
 }
 
 async fn child_of(pool: &parser::pool::Pool) -> u32 {

@@ -116,11 +116,20 @@ impl Process {
             at: Instant::now() + START_WITHIN,
         };
         match wire::read(deadline, 1024)? {
-            Some((Answer::Ready { sandboxed }, _)) => {
+            Some((
+                Answer::Ready {
+                    sandboxed,
+                    confined,
+                },
+                _,
+            )) => {
                 if !sandboxed {
                     tracing::warn!(
                         "the kernel holds no system call filter; the other limits stand"
                     );
+                }
+                if !confined {
+                    tracing::warn!("the kernel has no Landlock; the other limits stand");
                 }
                 Ok(())
             }

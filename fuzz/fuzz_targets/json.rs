@@ -1,0 +1,3 @@
+#![no_main]
+
+ibid_fuzz::target!(Json);
