@@ -35,7 +35,12 @@ mod tests {
     #[test]
     fn a_password_does_not_show_itself() {
         let password = Password::new("open sesame");
-        assert_eq!(format!("{password:?} {:#?}", Some(&password)).matches("sesame").count(), 0);
+        assert_eq!(
+            format!("{password:?} {:#?}", Some(&password))
+                .matches("sesame")
+                .count(),
+            0
+        );
         assert_eq!(password.reveal(), "open sesame");
     }
 }

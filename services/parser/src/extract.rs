@@ -1,22 +1,32 @@
 //! Reading one document: bytes in, Markdown pages out. Pure and synchronous; it runs inside a
 //! limited child process and may crash there without harm.
 
+mod asciidoc;
 mod charset;
+mod code;
+mod data;
 mod delimited;
 mod docx;
 mod html;
 mod input;
+mod json;
+mod lines;
 mod markdown;
+mod notebook;
 mod ocr;
 mod pdf;
 mod plain;
 mod rows;
+mod rst;
+mod subtitles;
+mod tex;
+mod xml;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use shared::contract::{ErrorBody, ErrorCode, Locator, PageRecord, ReadMethod};
-use shared::format::Format;
+use shared::format::{Format, disagreement};
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 pub use charset::{Decoded, clean, decode};
@@ -135,6 +145,15 @@ pub struct Extractors {
     html: html::HtmlExtractor,
     delimited: delimited::DelimitedExtractor,
     docx: docx::DocxExtractor,
+    json: json::JsonExtractor,
+    json_lines: json::JsonLinesExtractor,
+    notebook: notebook::NotebookExtractor,
+    code: code::CodeExtractor,
+    xml: xml::XmlExtractor,
+    subtitles: subtitles::SubtitlesExtractor,
+    asciidoc: asciidoc::AsciidocExtractor,
+    tex: tex::TexExtractor,
+    rst: rst::RstExtractor,
 }
 
 impl Extractors {
@@ -152,6 +171,15 @@ impl Extractors {
             html: html::HtmlExtractor,
             delimited: delimited::DelimitedExtractor,
             docx: docx::DocxExtractor,
+            json: json::JsonExtractor,
+            json_lines: json::JsonLinesExtractor,
+            notebook: notebook::NotebookExtractor,
+            code: code::CodeExtractor,
+            xml: xml::XmlExtractor,
+            subtitles: subtitles::SubtitlesExtractor,
+            asciidoc: asciidoc::AsciidocExtractor,
+            tex: tex::TexExtractor,
+            rst: rst::RstExtractor,
         }
     }
 
@@ -167,6 +195,9 @@ impl Extractors {
             }
             page.record.number = number;
             page.record.characters = count_characters(&page.markdown);
+        }
+        if input.depth() == 0 {
+            extraction.notes.extend(disagreement(input.name, format));
         }
         Ok(extraction)
     }
@@ -187,12 +218,21 @@ impl Extractors {
 
     fn of(&self, format: Format) -> &dyn Extractor {
         match format {
-            Format::Text | Format::Code | Format::Subtitles => &self.plain,
+            Format::Text => &self.plain,
             Format::Markdown => &self.markdown,
             Format::Pdf => &self.pdf,
             Format::Html => &self.html,
             Format::Csv => &self.delimited,
             Format::Docx => &self.docx,
+            Format::Json => &self.json,
+            Format::Jsonl => &self.json_lines,
+            Format::Notebook => &self.notebook,
+            Format::Code => &self.code,
+            Format::Xml => &self.xml,
+            Format::Subtitles => &self.subtitles,
+            Format::Asciidoc => &self.asciidoc,
+            Format::Tex => &self.tex,
+            Format::Rst => &self.rst,
             _ => &Unread,
         }
     }

@@ -143,6 +143,85 @@ fn the_smaller_parts_of_word_documents_are_read() {
     }
 }
 
+/// All formats by the corpus' names for them.
+fn format_of(name: &str) -> Format {
+    match name {
+        "txt" => Format::Text,
+        "md" => Format::Markdown,
+        "tsv" => Format::Csv,
+        "ipynb" => Format::Notebook,
+        name => name.parse().unwrap(),
+    }
+}
+
+#[test]
+fn every_file_is_taken_for_what_it_is() {
+    let Some(folder) = corpus("docs") else { return };
+    let manifest = std::fs::read_to_string(folder.join("manifest.jsonl")).unwrap();
+    let mut wrong = Vec::new();
+    for line in manifest.lines() {
+        let entry: Entry = serde_json::from_str(line).unwrap();
+        let bytes = read(&folder, &entry);
+        let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
+        let found = detect(&entry.file, head);
+        if found != Ok(format_of(&entry.format)) {
+            wrong.push(format!("{}: {found:?}", entry.file));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// Formats that are text, with at least so many facts.
+const TEXTUAL: [(&str, usize); 9] = [
+    ("json", 6),
+    ("xml", 7),
+    ("ipynb", 5),
+    ("tex", 3),
+    ("txt", 9),
+    ("md", 9),
+    ("html", 17),
+    ("csv", 13),
+    ("tsv", 2),
+];
+
+#[test]
+fn formats_that_are_text_hold_their_facts_and_end_in_a_clear_state() {
+    let Some(folder) = corpus("docs") else { return };
+    let extractors = Extractors::new(second_reader());
+    for (name, least) in TEXTUAL {
+        let (mut wanted, mut lacking) = (0, Vec::new());
+        for entry in entries(&folder, name) {
+            let format = format_of(name);
+            let result = extractors.extract_file(format, &entry.file, &read(&folder, &entry));
+            let expect = entry.expect.as_deref().unwrap_or_default();
+            let extraction = match result {
+                Ok(extraction) => extraction,
+                Err(error) => {
+                    assert!(expect.contains("error"), "{}: {error}", entry.file);
+                    continue;
+                }
+            };
+            assert!(is_clean(&extraction), "{}", entry.file);
+            assert!(has_no_page_number(&extraction), "{}", entry.file);
+            let pages = &extraction.pages;
+            let text: usize = pages.iter().map(|page| page.markdown.len()).sum();
+            assert!(text < 1 << 20, "{}: {text} bytes", entry.file);
+            if expect.contains("partial") {
+                let doubts: usize = pages.iter().map(|page| page.record.doubts.len()).sum();
+                assert!(doubts > 0, "{}: nothing is said about it", entry.file);
+            }
+            wanted += entry.facts.iter().filter(|fact| !fact.optional).count();
+            lacking.extend(missing(&entry, &extraction));
+        }
+        println!("{name}: {} of {wanted} facts", wanted - lacking.len());
+        assert_eq!(lacking, Vec::<String>::new());
+        assert!(
+            wanted >= least,
+            "the corpus is not whole: {wanted} {name} facts"
+        );
+    }
+}
+
 fn has_no_page_number(extraction: &Extraction) -> bool {
     let is_page = |locator: &Locator| matches!(locator, Locator::PdfPage { .. });
     !extraction

@@ -1,6 +1,7 @@
 //! What a file's first bytes say about it.
 
-use super::Format;
+use super::wide::{utf16_without_mark, utf32_without_mark};
+use super::{Format, archive, compound, text};
 
 /// What the content is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,132 +10,123 @@ pub(super) enum Kind {
     Is(Format),
     /// Something known that is not read.
     Other(&'static str),
-    /// A container whose content cannot be seen from here; the extension breaks the tie.
-    Container(&'static str),
     /// Text, or nothing that is known.
     Unclear,
 }
 
-/// Parts that only one kind of archive has, by the beginning of their names.
-const PARTS: [(&[u8], Kind); 7] = [
-    (b"word/", Kind::Is(Format::Docx)),
-    (b"xl/", Kind::Other("an Excel workbook")),
-    (b"ppt/", Kind::Other("a PowerPoint presentation")),
-    (b"mimetypeapplication/epub", Kind::Other("an EPUB book")),
-    (
-        b"mimetypeapplication/vnd.oasis.opendocument",
-        Kind::Other("an OpenDocument file"),
-    ),
-    (b"visio/", Kind::Other("a Visio drawing")),
-    (b"META-INF/", Kind::Other("a program archive")),
+/// Beginnings of binary files.
+const MAGIC: [(&[u8], Kind); 40] = [
+    (b"\x89PNG", Kind::Is(Format::Image)),
+    (b"\xff\xd8\xff", Kind::Is(Format::Image)),
+    (b"GIF8", Kind::Is(Format::Image)),
+    (b"II*\0", Kind::Is(Format::Image)),
+    (b"MM\0*", Kind::Is(Format::Image)),
+    // Excel 2 to 4, before there were compound files.
+    (b"\x09\x00\x04\x00", Kind::Is(Format::Xls)),
+    (b"\x09\x02\x06\x00", Kind::Is(Format::Xls)),
+    (b"\x09\x04\x06\x00", Kind::Is(Format::Xls)),
+    (b"\xdb\xa5-\0", Kind::Is(Format::Doc)),
+    (b"\x1f\x8b", Kind::Other("gzip data")),
+    (b"BZh9", Kind::Other("bzip2 data")),
+    (b"\xfd7zXZ", Kind::Other("xz data")),
+    (b"\x28\xb5\x2f\xfd", Kind::Other("zstd data")),
+    (b"7z\xbc\xaf\x27\x1c", Kind::Other("a 7-Zip archive")),
+    (b"Rar!\x1a\x07", Kind::Other("a RAR archive")),
+    (b"MSCF\0\0\0\0", Kind::Other("a cabinet archive")),
+    (b"\x7fELF", Kind::Other("a program")),
+    (b"\xfe\xed\xfa\xce", Kind::Other("a program")),
+    (b"\xfe\xed\xfa\xcf", Kind::Other("a program")),
+    (b"\xcf\xfa\xed\xfe", Kind::Other("a program")),
+    (b"\xca\xfe\xba\xbe", Kind::Other("a program")),
+    (b"\0asm", Kind::Other("a program")),
+    (b"\x1a\x45\xdf\xa3", Kind::Other("a video")),
+    (b"FLV\x01", Kind::Other("a video")),
+    (b"\0\0\x01\xba", Kind::Other("a video")),
+    (b"\0\0\x01\xb3", Kind::Other("a video")),
+    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", Kind::Other("a video")),
+    (b"OggS\0", Kind::Other("a sound recording")),
+    (b"fLaC\0", Kind::Other("a sound recording")),
+    (b"ID3\x03\0", Kind::Other("a sound recording")),
+    (b"ID3\x04\0", Kind::Other("a sound recording")),
+    (b"MThd\0\0", Kind::Other("a sound recording")),
+    (b"SQLite format 3\0", Kind::Other("a database")),
+    (b"PAR1", Kind::Other("a Parquet table")),
+    (b"\x89HDF\r\n\x1a\n", Kind::Other("an HDF5 data set")),
+    (b"8BPS\0", Kind::Other("a Photoshop picture")),
+    (b"OTTO\0", Kind::Other("a font")),
+    (b"wOF", Kind::Other("a font")),
+    (b"AT&TFORM", Kind::Other("a DjVu document")),
+    (b"%!PS", Kind::Other("PostScript")),
 ];
-/// Parts that every Office document may begin with.
-const NEUTRAL_PARTS: [&[u8]; 6] = [
-    b"[Content_Types].xml",
-    b"docMetadata/",
-    b"_rels/",
-    b"docProps/",
-    b"customXml/",
-    b"[trash]/",
-];
-const LOCAL_HEADER: &[u8] = b"PK\x03\x04";
-/// Length of a local header; the entry's name follows.
-const LOCAL_HEADER_BYTES: usize = 30;
+/// What the major brand of an ISO media file says: the rest are videos.
+const PICTURE_BRANDS: [&[u8]; 5] = [b"heic", b"heix", b"mif1", b"avif", b"crx "];
 
-/// Tags that only a web page begins with.
-const PAGE_TAGS: [&[u8]; 4] = [b"<!doctype html", b"<html", b"<head", b"<body"];
-/// What may stand before them, up to its end.
-const BEFORE_PAGE: [(&[u8], &[u8]); 2] = [(b"<?xml", b"?>"), (b"<!--", b"-->")];
-
-/// What `head`, the first bytes of a file, is.
-pub(super) fn kind_of(head: &[u8]) -> Kind {
+/// What `head`, the first bytes of a file, is; `named`, what its name says, breaks ties.
+pub(super) fn kind_of(head: &[u8], named: Option<Format>) -> Kind {
     // Real PDFs may carry junk before the header; readers look for it in the first 1,024 bytes.
-    let early = head.get(..head.len().min(1024)).unwrap_or(head);
-    if find(early, b"%PDF-").is_some() {
+    let early = head.get(..1024).unwrap_or(head);
+    let may_quote = named.is_some_and(|named| named.is_text() && named != Format::Text);
+    let pdf_at = find(early, b"%PDF-").filter(|at| *at == 0 || !may_quote);
+    if pdf_at.is_some() {
         Kind::Is(Format::Pdf)
-    } else if head.starts_with(LOCAL_HEADER) {
-        archive(head)
-    } else if head.starts_with(b"\xd0\xcf\x11\xe0") {
-        Kind::Container("an old Office document")
-    } else if is_web_page(head) {
+    } else if head.starts_with(archive::LOCAL_HEADER) {
+        archive::kind_of(head, named)
+    } else if head.starts_with(b"PK\x05\x06") {
+        Kind::Is(Format::Zip)
+    } else if head.starts_with(compound::MAGIC) {
+        compound::kind_of(head, named)
+    } else if head.trim_ascii_start().starts_with(b"{\\rtf") {
+        Kind::Is(Format::Rtf)
+    } else if text::is_web_page(head) && named != Some(Format::Code) {
         Kind::Is(Format::Html)
     } else {
-        Kind::Unclear
+        media(head)
     }
 }
 
-/// A ZIP archive by the names of the entries that lie within `head`.
-fn archive(head: &[u8]) -> Kind {
-    let mut rest = head;
-    let mut first = true;
-    while let Some(at) = find(rest, LOCAL_HEADER) {
-        let entry = rest.get(at..).unwrap_or_default();
-        rest = entry.get(LOCAL_HEADER.len()..).unwrap_or_default();
-        let name = entry.get(LOCAL_HEADER_BYTES..).unwrap_or_default();
-        if let Some((_, kind)) = PARTS.iter().find(|(part, _)| name.starts_with(part)) {
-            return *kind;
-        }
-        let is_neutral = || NEUTRAL_PARTS.iter().any(|part| name.starts_with(part));
-        // What follows may be the parts of a document that was packed into this archive.
-        if std::mem::take(&mut first) && !name.is_empty() && !is_neutral() {
-            return Kind::Other("a ZIP archive");
-        }
+fn media(head: &[u8]) -> Kind {
+    let tag = |at: usize| head.get(at..at + 4).unwrap_or_default();
+    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return *kind;
     }
-    Kind::Container("a ZIP archive or an Office document")
-}
-
-fn is_web_page(head: &[u8]) -> bool {
-    // The tags are ASCII: without its zero bytes and marks, UTF-16 reads like the rest.
-    let plain: Vec<u8> = head
-        .iter()
-        .filter(|byte| !matches!(byte, 0 | 0xff | 0xfe | 0xef | 0xbb | 0xbf))
-        .map(u8::to_ascii_lowercase)
-        .collect();
-    let mut rest = plain.trim_ascii_start();
-    while let Some((_, end)) = BEFORE_PAGE
-        .iter()
-        .find(|(start, _)| rest.starts_with(start))
-    {
-        let Some(at) = find(rest, end) else {
-            return false;
-        };
-        rest = rest
-            .get(at + end.len()..)
-            .unwrap_or_default()
-            .trim_ascii_start();
+    match (tag(0), tag(4), tag(8)) {
+        (b"RIFF", _, b"WEBP") => Kind::Is(Format::Image),
+        (b"RIFF", _, b"AVI ") => Kind::Other("a video"),
+        (b"RIFF", _, b"WAVE") => Kind::Other("a sound recording"),
+        // Size, four zero bytes.
+        ([b'B', b'M', ..], _, _) if head.get(6..10) == Some(&[0; 4]) => Kind::Is(Format::Image),
+        ([b'M', b'Z', ..], _, _) if head.contains(&0) => Kind::Other("a program"),
+        (_, b"ftyp", brand) if PICTURE_BRANDS.contains(&brand) => Kind::Other("a HEIC picture"),
+        (_, b"ftyp", b"M4A ") => Kind::Other("a sound recording"),
+        (_, b"ftyp", _) => Kind::Other("a video"),
+        (_, b"Stan", b"dard") => Kind::Other("a database"),
+        (_, b"mdat" | b"moov", _) => Kind::Other("a video"),
+        _ if head.get(257..262) == Some(b"ustar") => Kind::Other("a tar archive"),
+        ([0xff, 0xfb | 0xf3 | 0xf2, ..], _, _) if head.contains(&0) => {
+            Kind::Other("a sound recording")
+        }
+        _ => Kind::Unclear,
     }
-    PAGE_TAGS.iter().any(|tag| {
-        rest.strip_prefix(*tag)
-            .is_some_and(|after| !after.first().is_some_and(u8::is_ascii_alphanumeric))
-    })
 }
 
 /// What binary kind `head` is; `None` when it can be text in some encoding.
 pub(super) fn binary_kind(head: &[u8]) -> Option<&'static str> {
-    const MAGIC: [(&[u8], &str); 6] = [
-        (b"{\\rtf", "RTF"),
-        (b"\x89PNG", "a PNG picture"),
-        (b"\xff\xd8\xff", "a JPEG picture"),
-        (b"GIF8", "a GIF picture"),
-        (b"\x1f\x8b", "gzip data"),
-        (b"\x7fELF", "a program"),
-    ];
-    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Some(kind);
+    let marked = head.starts_with(b"\xff\xfe")
+        || head.starts_with(b"\xfe\xff")
+        || head.starts_with(b"\0\0\xfe\xff");
+    if marked || utf16_without_mark(head).is_some() || utf32_without_mark(head).is_some() {
+        return None;
     }
-    let utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     // A stray NUL or control byte in text is cleaned by the parser; one byte in fifty is not text
-    // any more, unless every other byte is NUL, as in UTF-16 without a mark. Random bytes have one
-    // such in ten. Escape stands in texts of terminals and in ISO-2022.
-    let nuls = head.split(|&byte| byte == 0).count().saturating_sub(1);
-    let looks_utf16 = nuls * 5 >= head.len() * 2 && nuls * 5 <= head.len() * 3;
+    // any more. Random bytes have one such in ten. Escape stands in texts of terminals and in
+    // ISO-2022.
     let is_control = |byte: &&u8| matches!(byte, 0..=8 | 14..=26 | 28..=31);
     let controls = head.iter().filter(is_control).count();
-    (!utf16 && !looks_utf16 && controls * 50 > head.len()).then_some("binary data")
+    (controls * 50 > head.len()).then_some("binary data")
 }
 
 /// Where `needle` begins in `haystack`.
-fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack
         .windows(needle.len())
         .position(|window| window == needle)

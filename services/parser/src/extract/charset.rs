@@ -1,7 +1,8 @@
 //! From bytes to text: which encoding, and which characters are let through.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1254};
+use shared::format::{ByteOrder, utf16_without_mark, utf32_without_mark};
 
 /// Text with the encoding it came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,8 +25,8 @@ impl Decoded {
 
 /// Decodes a whole text file.
 ///
-/// A byte order mark decides; else UTF-16 by its pattern of zero bytes; else UTF-8 if it is valid
-/// or nearly so; else what chardetng finds most likely over the whole file.
+/// A byte order mark decides; else UTF-16 or UTF-32 by their pattern of zero bytes; else UTF-8 if
+/// it is valid or nearly so; else what chardetng finds most likely over the whole file.
 pub fn decode(bytes: &[u8]) -> Decoded {
     decode_declared(bytes, None)
 }
@@ -33,14 +34,58 @@ pub fn decode(bytes: &[u8]) -> Decoded {
 /// Decodes a file that names its own encoding: that is taken after a byte order mark and the
 /// pattern of UTF-16, if all bytes make sense in it and they are not UTF-8.
 pub(super) fn decode_declared(bytes: &[u8], declared: Option<&'static Encoding>) -> Decoded {
+    let mut decoded = decode_raw(bytes, declared);
+    decoded.text = clean(&decoded.text);
+    decoded
+}
+
+/// [`decode`] before [`clean`], for what needs to see where pages end.
+pub(super) fn decode_raw(bytes: &[u8], declared: Option<&'static Encoding>) -> Decoded {
+    if let Some((order, body)) = utf32(bytes) {
+        return decode_utf32(order, body);
+    }
     let (encoding, body) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, bytes.get(length..).unwrap_or_default()),
         None => (declared_or_guess(bytes, declared), bytes),
     };
     let (text, lossy) = encoding.decode_without_bom_handling(body);
     Decoded {
-        text: clean(&text),
+        text: text.into_owned(),
         encoding: encoding.name(),
+        lossy,
+    }
+}
+
+/// The byte order and text of UTF-32, which is not among the encodings of the web. Its little
+/// endian mark begins like that of UTF-16, whose texts hold no zero character.
+fn utf32(bytes: &[u8]) -> Option<(ByteOrder, &[u8])> {
+    if let Some(body) = bytes.strip_prefix(b"\xff\xfe\0\0") {
+        Some((ByteOrder::Little, body))
+    } else if let Some(body) = bytes.strip_prefix(b"\0\0\xfe\xff") {
+        Some((ByteOrder::Big, body))
+    } else {
+        utf32_without_mark(bytes).map(|order| (order, bytes))
+    }
+}
+
+fn decode_utf32(order: ByteOrder, bytes: &[u8]) -> Decoded {
+    let mut text = String::with_capacity(bytes.len() / 4);
+    let mut lossy = bytes.len() % 4 != 0;
+    for unit in bytes.chunks_exact(4) {
+        let unit = unit.try_into().unwrap_or_default();
+        let c = char::from_u32(match order {
+            ByteOrder::Little => u32::from_le_bytes(unit),
+            ByteOrder::Big => u32::from_be_bytes(unit),
+        });
+        lossy |= c.is_none();
+        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    Decoded {
+        text,
+        encoding: match order {
+            ByteOrder::Little => "UTF-32LE",
+            ByteOrder::Big => "UTF-32BE",
+        },
         lossy,
     }
 }
@@ -53,15 +98,12 @@ fn declared_or_guess(bytes: &[u8], declared: Option<&'static Encoding>) -> &'sta
     };
     // In a single-byte encoding all bytes make sense, but hardly any text in one is UTF-8.
     let is_utf8 = || !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok();
-    utf16_without_mark(bytes)
+    utf16(bytes)
         .or_else(|| declared.filter(|_| !is_utf8()).filter(fits))
         .unwrap_or_else(|| guess(bytes))
 }
 
 fn guess(bytes: &[u8]) -> &'static Encoding {
-    if let Some(encoding) = utf16_without_mark(bytes) {
-        return encoding;
-    }
     // ISO-2022-JP is pure ASCII on the wire, so it has to be asked for before UTF-8.
     if bytes.contains(&0x1b) && detect(bytes) == ISO_2022_JP {
         return ISO_2022_JP;
@@ -76,25 +118,36 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
 fn detect(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(bytes, true);
-    detector.guess(None, Utf8Detection::Deny)
+    let found = detector.guess(None, Utf8Detection::Deny);
+    if found.is_single_byte() && is_turkish(bytes) {
+        return WINDOWS_1254;
+    }
+    found
 }
 
-/// Mostly-Latin UTF-16 has a zero in every other byte.
-fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    let (mut even, mut odd) = (0_usize, 0_usize);
-    for (index, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == 0) {
-        if index % 2 == 0 { even += 1 } else { odd += 1 }
+/// Whether windows-1254 (a superset of ISO-8859-9) makes Turkish of it. chardetng takes short
+/// Turkish texts for Central European ones; but nothing else is written with these letters alone,
+/// two of which only Turkish has in these places.
+fn is_turkish(bytes: &[u8]) -> bool {
+    let (text, _) = WINDOWS_1254.decode_without_bom_handling(bytes);
+    let mut own: Vec<char> = Vec::new();
+    for c in text.chars().filter(|c| !c.is_ascii()) {
+        match c {
+            'ı' | 'ğ' | 'ş' | 'İ' | 'Ğ' | 'Ş' if own.contains(&c) => {}
+            'ı' | 'ğ' | 'ş' | 'İ' | 'Ğ' | 'Ş' => own.push(c),
+            'ç' | 'ö' | 'ü' | 'Ç' | 'Ö' | 'Ü' | 'â' | 'î' | 'û' | 'Â' | 'Î' | 'Û' => {}
+            c if c.is_alphabetic() => return false,
+            _ => {}
+        }
     }
-    let half = bytes.len() / 2;
-    if half == 0 {
-        None
-    } else if odd * 5 >= half * 4 && even * 10 <= half {
-        Some(UTF_16LE)
-    } else if even * 5 >= half * 4 && odd * 10 <= half {
-        Some(UTF_16BE)
-    } else {
-        None
-    }
+    own.len() >= 2
+}
+
+fn utf16(bytes: &[u8]) -> Option<&'static Encoding> {
+    utf16_without_mark(bytes).map(|order| match order {
+        ByteOrder::Little => UTF_16LE,
+        ByteOrder::Big => UTF_16BE,
+    })
 }
 
 /// Valid UTF-8, or UTF-8 with a few broken places: at most one per twenty good non-ASCII
@@ -110,6 +163,11 @@ fn nearly_utf8(bytes: &[u8]) -> bool {
 
 /// `text` with line ends as `\n`, and without control characters, byte order marks and
 /// non-characters. Form feeds and vertical tabs end a line where none ends already.
+///
+/// Text is stored in the order in which it is read, whatever its direction. The characters that
+/// only steer how it is drawn (marks, embeddings, overrides, isolates) go: they cut words apart
+/// for a search, and overrides can show something else than what stands there. Joiners stay,
+/// because words are written with them.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -130,6 +188,8 @@ pub fn clean(text: &str) -> String {
             }
             '\n' | '\t' => out.push(c),
             '\u{feff}' => {}
+            '\u{61c}' | '\u{200e}' | '\u{200f}' => {}
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
             c if c.is_control() || is_noncharacter(c) => {}
             c => out.push(c),
         }
@@ -185,6 +245,23 @@ mod tests {
             "No mark at all",
         );
         check(&utf16("No mark at all", true), "UTF-16BE", "No mark at all");
+        let wide = |text: &str| {
+            text.chars()
+                .flat_map(|c| u32::from(c).to_le_bytes())
+                .collect()
+        };
+        let marked: Vec<u8> = wide("\u{feff}Käse 你");
+        check(&marked, "UTF-32LE", "Käse 你");
+        let bare: Vec<u8> = wide("No mark at all");
+        check(&bare, "UTF-32LE", "No mark at all");
+        let big: Vec<u8> = "\u{feff}x 😀"
+            .chars()
+            .flat_map(|c| u32::from(c).to_be_bytes())
+            .collect();
+        check(&big, "UTF-32BE", "x 😀");
+        let text = "这是一个测试文件，内容很短。\n第二行。\n";
+        check(&utf16(text, false), "UTF-16LE", text);
+        check(&utf16("Обычный текст", true), "UTF-16BE", "Обычный текст");
         check(
             b"k\xf6nnen, m\xfcssen, Stra\xdfe",
             "windows-1252",
@@ -203,6 +280,83 @@ mod tests {
         check(&bytes, "ISO-2022-JP", "日本語のメール本文です。");
         let (bytes, ..) = encoding_rs::GB18030.encode("这是一个简体中文的测试文件，内容很短。");
         check(&bytes, "GBK", "这是一个简体中文的测试文件，内容很短。");
+    }
+
+    /// Texts of a few sentences in the code pages that old files come in.
+    #[test]
+    fn old_code_pages_are_found() {
+        #[track_caller]
+        fn check(encoding: &'static Encoding, text: &str) {
+            let (bytes, ..) = encoding.encode(text);
+            let decoded = decode(&bytes);
+            assert_eq!(
+                decoded.text,
+                text,
+                "{} as {}",
+                encoding.name(),
+                decoded.encoding
+            );
+        }
+        check(
+            WINDOWS_1254,
+            "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. Akıl ve vicdana sahiptirler.",
+        );
+        check(
+            encoding_rs::WINDOWS_1250,
+            "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv. Jsou nadáni rozumem a svědomím.",
+        );
+        check(
+            encoding_rs::ISO_8859_2,
+            "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw. Są oni obdarzeni rozumem i sumieniem.",
+        );
+        check(
+            encoding_rs::WINDOWS_1253,
+            "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+        );
+        check(
+            encoding_rs::WINDOWS_1255,
+            "כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם.",
+        );
+        check(
+            encoding_rs::WINDOWS_1256,
+            "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق.",
+        );
+        check(
+            encoding_rs::KOI8_R,
+            "Все люди рождаются свободными и равными в своём достоинстве и правах.",
+        );
+        check(
+            encoding_rs::IBM866,
+            "Все люди рождаются свободными и равными в своем достоинстве и правах.",
+        );
+        check(
+            encoding_rs::BIG5,
+            "人人生而自由，在尊嚴和權利上一律平等。他們賦有理性和良心。",
+        );
+        check(
+            encoding_rs::GB18030,
+            "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心。",
+        );
+        check(
+            encoding_rs::EUC_KR,
+            "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
+        );
+        check(
+            encoding_rs::EUC_JP,
+            "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。",
+        );
+        check(
+            encoding_rs::WINDOWS_874,
+            "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ",
+        );
+        check(
+            encoding_rs::WINDOWS_1252,
+            "Alle Menschen sind frei und gleich an Würde und Rechten geboren – 15,50 € für „Brüderlichkeit“.",
+        );
+        check(
+            encoding_rs::WINDOWS_1257,
+            "Visi cilvēki piedzimst brīvi un vienlīdzīgi savā pašcieņā un tiesībās.",
+        );
     }
 
     #[test]
@@ -232,6 +386,11 @@ mod tests {
         check("\u{c}first", "first");
         check("last\u{c}", "last");
         check("x\u{85}y", "x\ny");
+        check(
+            "\u{202b}שלום\u{202c} \u{2067}עולם\u{2069}\u{200f}",
+            "שלום עולם",
+        );
+        check("می\u{200c}خواهم", "می\u{200c}خواهم");
     }
 
     proptest! {

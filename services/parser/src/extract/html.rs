@@ -11,6 +11,7 @@ mod tree;
 use htmd::HtmlToMarkdown;
 use htmd::options::{BulletListMarker, Options};
 
+pub(super) use self::declared::encoding as declared_encoding;
 use self::elements::Written;
 use super::markdown::Names;
 use super::{ExtractError, Extraction, Extractor, Input, charset, only_page};
@@ -20,13 +21,7 @@ pub(super) struct HtmlExtractor;
 impl Extractor for HtmlExtractor {
     fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
         let decoded = charset::decode_declared(input.bytes, declared::encoding(input.bytes));
-        let converter = converter();
-        let damaged = |error: std::io::Error| ExtractError::Damaged {
-            what: error.kind().to_string(),
-        };
-        let tree = converter.html_to_tree(&decoded.text).map_err(damaged)?;
-        let pruned = prune::prune(&tree);
-        let mut markdown = tidy(&converter.tree_to_markdown(&tree));
+        let (mut markdown, pruned) = convert(&decoded.text)?;
         if let Some(title) = pruned.title.as_ref().filter(|_| !pruned.has_main_heading) {
             markdown = format!("# {title}\n\n{markdown}");
         }
@@ -38,6 +33,28 @@ impl Extractor for HtmlExtractor {
             notes: pruned.notes,
         })
     }
+}
+
+/// A piece of HTML that stands in another document, as Markdown.
+///
+/// # Errors
+/// When it cannot be read at all.
+pub(super) fn fragment(html: &str) -> Result<String, ExtractError> {
+    Ok(convert(html)?.0)
+}
+
+fn convert(html: &str) -> Result<(String, prune::Pruned), ExtractError> {
+    let converter = converter();
+    let damaged = |error: std::io::Error| ExtractError::Damaged {
+        what: error.kind().to_string(),
+    };
+    let tree = converter.html_to_tree(html).map_err(damaged)?;
+    for (frames, text) in prune::unparsed(&tree) {
+        let inner = converter.html_to_tree(&text).map_err(damaged)?;
+        prune::adopt(&frames, &inner);
+    }
+    let pruned = prune::prune(&tree);
+    Ok((tidy(&converter.tree_to_markdown(&tree)), pruned))
 }
 
 fn converter() -> HtmlToMarkdown {
@@ -59,6 +76,8 @@ fn converter() -> HtmlToMarkdown {
         .add_handler(vec!["pre"], Written(elements::code))
         .add_handler(vec!["sup"], Written(elements::raised))
         .add_handler(vec!["del", "s", "strike"], Written(elements::struck))
+        .add_handler(vec!["dl"], Written(elements::terms))
+        .add_handler(vec!["ruby"], Written(elements::ruby))
         .add_handler(vec!["math"], Written(elements::formula))
         .add_handler(vec!["table"], table::TableHandler::default())
         .build()

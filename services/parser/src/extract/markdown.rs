@@ -13,10 +13,54 @@ impl Extractor for MarkdownExtractor {
         let doubts = decoded.doubts();
         Ok(Extraction {
             title: names.title,
-            pages: vec![only_page(decoded.text, names.heading, doubts)],
+            pages: vec![only_page(
+                without_embedded(&decoded.text),
+                names.heading,
+                doubts,
+            )],
             notes: Vec::new(),
         })
     }
+}
+
+/// `text` without the pictures that are written into it as data: megabytes that say nothing.
+pub(super) fn without_embedded(text: &str) -> String {
+    const START: &str = "data:";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, data)) = rest.split_once(START) {
+        out.push_str(before);
+        let end = data.find([')', '"', '\'', '>', ' ', '\n', ']']);
+        let (data, after) = data.split_at(end.unwrap_or(data.len()));
+        let is_embedded = before.ends_with(['(', '"', '\'', '<', ' ']) && data.contains(";base64,");
+        if !is_embedded {
+            out.push_str(START);
+            out.push_str(data);
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// `text` with its headings `levels` deeper, for a place within another document.
+pub(super) fn demoted(text: &str, levels: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut fence = None;
+    for line in text.split_inclusive('\n') {
+        let mark = line.trim_end();
+        match fence {
+            Some(open) if mark == open => fence = None,
+            None if mark.starts_with("```") => fence = Some(mark.trim_end_matches(|c| c != '`')),
+            None if line.starts_with('#') => {
+                let depth = line.len() - line.trim_start_matches('#').len();
+                out.push_str(&"#".repeat(levels.min(6_usize.saturating_sub(depth))));
+            }
+            _ => {}
+        }
+        out.push_str(line);
+    }
+    out
 }
 
 /// What a Markdown document calls itself.
@@ -88,6 +132,23 @@ mod tests {
         assert_eq!(extraction.title.as_deref(), title, "{text:?}");
         assert_eq!(&extraction.pages[0].record.locator, locator, "{text:?}");
         assert_eq!(extraction.pages[0].markdown, text);
+    }
+
+    #[test]
+    fn pictures_within_the_text_are_left_out() {
+        #[track_caller]
+        fn check(text: &str, expect: &str) {
+            let page = extract_alone(Format::Markdown, "a.md", text.as_bytes()).unwrap();
+            assert_eq!(page.pages[0].markdown, expect);
+        }
+        let data = "data:image/png;base64,iVBORw0KGgo=";
+        check(&format!("a ![mill]({data}) b"), "a ![mill]() b");
+        check(
+            &format!("<img src=\"{data}\" alt=mill>"),
+            "<img src=\"\" alt=mill>",
+        );
+        check(&format!("[mill]: {data}\nend"), "[mill]: \nend");
+        check("metadata:x;base64, (data:y)", "metadata:x;base64, (data:y)");
     }
 
     fn section(heading: &str) -> Locator {

@@ -1,5 +1,6 @@
 //! Plain text: one page, because a text has none.
 
+use super::lines::escape_marks;
 use super::{ExtractError, Extraction, Extractor, Input, charset, only_page};
 
 pub(super) struct PlainExtractor;
@@ -10,30 +11,10 @@ impl Extractor for PlainExtractor {
         let doubts = decoded.doubts();
         Ok(Extraction {
             title: None,
-            pages: vec![only_page(without_marks(&decoded.text), None, doubts)],
+            pages: vec![only_page(escape_marks(&decoded.text), None, doubts)],
             notes: Vec::new(),
         })
     }
-}
-
-/// `text` with a backslash before every `#` that Markdown would take for a heading: in a plain
-/// text it begins a comment, a tag or a number. Underlined headings are left, because plain texts
-/// use them as Markdown does.
-fn without_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let body = line.trim_start_matches(' ');
-        let after = body.trim_start_matches('#');
-        let is_marked = after.len() < body.len() && after.starts_with(char::is_whitespace);
-        if is_marked || (after.is_empty() && !body.is_empty()) {
-            out.extend(std::iter::repeat_n(' ', line.len() - body.len()));
-            out.push('\\');
-            out.push_str(body);
-        } else {
-            out.push_str(line);
-        }
-    }
-    out
 }
 
 #[cfg(test)]

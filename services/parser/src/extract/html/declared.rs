@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 const PRESCAN_BYTES: usize = 2048;
 
 /// The encoding of a `<meta charset>`, its older form, or an XML declaration.
-pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
+pub(in super::super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..bytes.len().min(PRESCAN_BYTES)).unwrap_or(bytes);
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
     let label =

@@ -1,9 +1,12 @@
 //! How single elements are written.
 
-use htmd::Element;
-use htmd::element_handler::{ElementHandler, HandlerResult, Handlers};
+use std::rc::Rc;
 
-use super::tree::{attribute, below, one_line, tag, text_below};
+use htmd::element_handler::{ElementHandler, HandlerResult, Handlers};
+use htmd::{Element, Node};
+
+use super::super::lines::fenced;
+use super::tree::{attribute, below, one_line, own_text, tag, text_below};
 
 /// An element that is written by a function of it; what gives no text is left out.
 pub(super) struct Written(pub(super) fn(&dyn Handlers, &Element<'_>) -> String);
@@ -66,14 +69,13 @@ pub(super) fn code(_handlers: &dyn Handlers, element: &Element<'_>) -> String {
     if text.trim().is_empty() {
         return String::new();
     }
-    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     let code = below(element.node).find(|node| tag(node) == Some("code"));
     let language = code
         .iter()
         .chain([element.node])
         .find_map(|node| language(&attribute(node, "class")?))
         .unwrap_or_default();
-    format!("\n\n{fence}{language}\n{text}\n{fence}\n\n")
+    format!("\n\n{}\n\n", fenced(text, &language))
 }
 
 /// The language among the classes of a code block.
@@ -85,10 +87,6 @@ fn language(classes: &str) -> Option<String> {
     })?;
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '+' | '-' | '#' | '_' | '.');
     class.chars().all(is_name).then(|| class.to_owned())
-}
-
-fn longest_run(text: &str, of: char) -> usize {
-    text.split(|c| c != of).map(str::len).max().unwrap_or(0)
 }
 
 /// A raised number is marked, or 10 to the third would read 103.
@@ -126,4 +124,79 @@ pub(super) fn formula(handlers: &dyn Handlers, element: &Element<'_>) -> String 
         Some(source) => format!("${source}$"),
         None => handlers.walk_children(element.node).content,
     }
+}
+
+/// A list of terms: each with what is said about it.
+pub(super) fn terms(handlers: &dyn Handlers, element: &Element<'_>) -> String {
+    let mut out = String::from("\n\n");
+    let mut terms = Vec::new();
+    for node in term_parts(element.node) {
+        let inner = handlers.walk_children(&node).content;
+        let inner = inner.trim();
+        if tag(&node) == Some("dt") {
+            terms.push(one_line(inner));
+            continue;
+        }
+        out.push_str("- ");
+        if !terms.is_empty() {
+            out.push_str(&std::mem::take(&mut terms).join(", "));
+            out.push_str(": ");
+        }
+        // What has several lines stays in the item.
+        out.push_str(&inner.replace('\n', "\n  "));
+        out.push('\n');
+    }
+    for term in terms {
+        out.push_str(&format!("- {term}\n"));
+    }
+    out.push('\n');
+    out
+}
+
+/// `dt` and `dd`, which may stand in groups.
+fn term_parts(list: &Rc<Node>) -> Vec<Rc<Node>> {
+    let mut found = Vec::new();
+    for child in list.children.borrow().iter() {
+        match tag(child) {
+            Some("dt" | "dd") => found.push(Rc::clone(child)),
+            Some("div") => found.extend(
+                child
+                    .children
+                    .borrow()
+                    .iter()
+                    .filter(|part| matches!(tag(part), Some("dt" | "dd")))
+                    .map(Rc::clone),
+            ),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A text with its reading beside it: the text, so that it can be found, then the reading.
+pub(super) fn ruby(_handlers: &dyn Handlers, element: &Element<'_>) -> String {
+    let (mut base, mut reading) = (String::new(), String::new());
+    let mut stack = vec![(Rc::clone(element.node), false)];
+    while let Some((node, in_reading)) = stack.pop() {
+        let in_reading = match tag(&node) {
+            Some("rp") => continue,
+            Some("rt" | "rtc") => true,
+            _ => in_reading,
+        };
+        if let Some(text) = own_text(&node) {
+            let out = if in_reading { &mut reading } else { &mut base };
+            out.push_str(text.trim());
+        }
+        let children = node.children.borrow();
+        stack.extend(
+            children
+                .iter()
+                .rev()
+                .map(|child| (Rc::clone(child), in_reading)),
+        );
+    }
+    if reading.is_empty() {
+        return base;
+    }
+    format!("{base} ({reading})")
 }

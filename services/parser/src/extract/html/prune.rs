@@ -10,6 +10,27 @@ use super::tree::{attribute, below, one_line, own_text, tag, text_below, text_no
 /// recurses, and its stack holds for thousands.
 const MAX_DEPTH: usize = 200;
 
+/// The elements whose content the parser leaves as text, because browsers with frames do not read
+/// it, and that text.
+pub(super) fn unparsed(document: &Rc<Node>) -> Vec<(Rc<Node>, String)> {
+    let raw = |node: &Rc<Node>| matches!(tag(node), Some("noframes" | "noembed"));
+    below(document)
+        .filter(raw)
+        .map(|node| (Rc::clone(&node), text_below(&node)))
+        .collect()
+}
+
+/// Puts what is below `inner`, a page of its own, into `frames`.
+pub(super) fn adopt(frames: &Rc<Node>, inner: &Rc<Node>) {
+    let body = below(inner).find(|node| tag(node) == Some("body"));
+    let children = body.map(|body| std::mem::take(&mut *body.children.borrow_mut()));
+    let children = children.unwrap_or_default();
+    for child in &children {
+        child.parent.set(Some(Rc::downgrade(frames)));
+    }
+    *frames.children.borrow_mut() = children;
+}
+
 /// What pruning found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Pruned {

@@ -173,3 +173,27 @@ fn depth_costs_structure_not_text() {
     assert_eq!(page.pages[0].markdown, "bottom of it\n\nafter\n");
     assert!(page.notes[0].contains("nested"), "{page:?}");
 }
+
+#[test]
+fn lesser_elements() {
+    check(
+        "<p>Birds<dl><dt>Tern<dt>Sterna<dd>a bird<div><dt>Reed<dd><p>a plant<p>by water</div></dl>end",
+        "Birds\n\n- Tern, Sterna: a bird\n- Reed: a plant\n\n  by water\n\nend\n",
+    );
+    check(
+        "<details><summary>More</summary><p>Rest</details>",
+        "More\n\nRest\n",
+    );
+    check(
+        "<figure><img src=a.png alt=mill><figcaption>The mill</figcaption></figure>",
+        "mill\n\nThe mill\n",
+    );
+    check(
+        "<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji</rt></ruby>です",
+        "漢字 (kanji)です\n",
+    );
+    check(
+        "<html><frameset><frame src=a><noframes><h2>Two</h2><p>three</noframes></frameset>",
+        "## Two\n\nthree\n",
+    );
+}
