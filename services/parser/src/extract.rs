@@ -7,6 +7,7 @@ mod code;
 mod data;
 mod delimited;
 mod docx;
+mod epub;
 mod html;
 mod input;
 mod json;
@@ -14,6 +15,8 @@ mod lines;
 mod markdown;
 mod notebook;
 mod ocr;
+mod ole;
+mod parts;
 mod pdf;
 mod plain;
 mod rows;
@@ -21,6 +24,7 @@ mod rst;
 mod subtitles;
 mod tex;
 mod xml;
+mod sheets;
 
 use std::path::PathBuf;
 
@@ -154,6 +158,11 @@ pub struct Extractors {
     asciidoc: asciidoc::AsciidocExtractor,
     tex: tex::TexExtractor,
     rst: rst::RstExtractor,
+    epub: epub::EpubExtractor,
+    ole: ole::OleExtractor,
+    xlsx: sheets::XlsxExtractor,
+    xls: sheets::XlsExtractor,
+    ods: sheets::OdsExtractor,
 }
 
 impl Extractors {
@@ -180,6 +189,11 @@ impl Extractors {
             asciidoc: asciidoc::AsciidocExtractor,
             tex: tex::TexExtractor,
             rst: rst::RstExtractor,
+            epub: epub::EpubExtractor,
+            ole: ole::OleExtractor,
+            xlsx: sheets::XlsxExtractor,
+            xls: sheets::XlsExtractor,
+            ods: sheets::OdsExtractor,
         }
     }
 
@@ -188,7 +202,13 @@ impl Extractors {
     /// # Errors
     /// When not even one page is accounted for.
     pub fn extract(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
-        let mut extraction = self.of(format).extract(input)?;
+        let format = ole::real_format(format, input.bytes);
+        let reader = if ole::holds(format, input.bytes) {
+            &self.ole
+        } else {
+            self.of(format)
+        };
+        let mut extraction = reader.extract(input)?;
         for (page, number) in extraction.pages.iter_mut().zip(1..) {
             if !is_nfc(&page.markdown) {
                 page.markdown = page.markdown.nfc().collect();
@@ -233,6 +253,10 @@ impl Extractors {
             Format::Asciidoc => &self.asciidoc,
             Format::Tex => &self.tex,
             Format::Rst => &self.rst,
+            Format::Epub => &self.epub,
+            Format::Xlsx => &self.xlsx,
+            Format::Xls => &self.xls,
+            Format::Ods => &self.ods,
             _ => &Unread,
         }
     }

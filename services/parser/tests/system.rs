@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod corpus_sheets;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod hostile;

@@ -2,17 +2,18 @@
 //! rows with the header repeated; it is named by the sheet's rows, because a table has no pages.
 
 mod dialect;
-mod pages;
 
 use csv::{ReaderBuilder, StringRecord};
 
 use super::{ExtractError, Extraction, Extractor, Input, charset};
 
 use self::dialect::Dialect;
-use self::pages::Pages;
+use super::rows::Pages;
 
 /// A quoted cell of more lines is one whose quotation mark never closes.
 const MOST_LINES_IN_A_CELL: usize = 1_000;
+/// Lines above the header, such as a title; more of them are a table's rows.
+const MOST_LINES_ABOVE: usize = 10;
 
 pub(super) struct DelimitedExtractor;
 
@@ -69,7 +70,7 @@ fn read(name: &str, text: &str, dialect: Dialect, doubts: &[String]) -> Result<P
     let mut pages = Pages::new(sheet_name(name), doubts.to_vec());
     let mut record = StringRecord::new();
     let mut row = dialect.rows_skipped();
-    let mut start = 0;
+    let (mut start, mut above) = (0, 0);
     while reader.read_record(&mut record).map_err(Stop::Damaged)? {
         // Empty lines are rows to those who open the file, but not to the reader.
         let blank = text.as_bytes().get(start..).unwrap_or_default();
@@ -80,9 +81,25 @@ fn read(name: &str, text: &str, dialect: Dialect, doubts: &[String]) -> Result<P
         if dialect.quoting && record.iter().any(endless) {
             return Err(Stop::Unclosed);
         }
-        pages.push(row, &record);
+        push(&mut pages, &mut above, (row, &record));
     }
     Ok(pages)
+}
+
+/// Adds a row; `above` counts the lines above the header.
+fn push(pages: &mut Pages, above: &mut usize, (row, record): (u32, &StringRecord)) {
+    let mut filled = record.iter().filter(|cell| !cell.trim().is_empty());
+    let (Some(cell), second) = (filled.next(), filled.next()) else {
+        return;
+    };
+    if pages.in_table() {
+        pages.row(row, record);
+    } else if second.is_none() && record.len() > 1 && *above < MOST_LINES_ABOVE {
+        *above += 1;
+        pages.line(row, cell);
+    } else {
+        pages.header(row, record.iter().map(str::to_owned).collect());
+    }
 }
 
 /// The file's name without its folder and extension.

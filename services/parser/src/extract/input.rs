@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use shared::contract::{Locator, PageRecord, ReadMethod};
-use shared::format::{HEAD_BYTES, detect};
+use shared::format::{Format, HEAD_BYTES, detect};
 
 use super::{ExtractError, ExtractedPage, Extraction, Extractors, Ocr};
 
@@ -108,16 +108,42 @@ impl<'a> Input<'a> {
         let format = detect(path, head).map_err(|error| ExtractError::Unsupported {
             what: error.kind().to_owned(),
         })?;
-        let inner = Input {
-            name: path,
+        self.extractors.extract(format, &self.inner(path, bytes))
+    }
+
+    /// This document, by the reader of `format` itself.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn read_as(&self, format: Format) -> Result<Extraction, ExtractError> {
+        self.extractors.of(format).extract(self)
+    }
+
+    /// A part of this document that is one of `format`, such as a chapter, or the whole of it
+    /// without the encryption it lies under.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is one too many.
+    pub(super) fn read_part(
+        &self,
+        format: Format,
+        bytes: &[u8],
+    ) -> Result<Extraction, ExtractError> {
+        self.spend(bytes.len())?;
+        let extractors = self.extractors;
+        extractors.extract(format, &self.inner(self.name, bytes))
+    }
+
+    fn inner<'b>(&'b self, name: &'b str, bytes: &'b [u8]) -> Input<'b> {
+        Input {
+            name,
             bytes,
             password: self.password,
             extractors: self.extractors,
             ocr: self.ocr,
             depth: self.depth + 1,
             spent: self.spent,
-        };
-        self.extractors.extract(format, &inner)
+        }
     }
 
     fn spend(&self, bytes: usize) -> Result<(), ExtractError> {

@@ -1,5 +1,9 @@
 //! Rows of Markdown tables, without padding: white space costs tokens and says nothing.
 
+mod pages;
+
+pub(super) use pages::Pages;
+
 /// Adds `cells` to `out` as a row of at least `columns` cells.
 pub(super) fn push_row<'a>(
     out: &mut String,
