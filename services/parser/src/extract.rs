@@ -6,6 +6,7 @@ mod charset;
 mod code;
 mod data;
 mod delimited;
+mod doc;
 mod docx;
 mod epub;
 mod html;
@@ -17,14 +18,19 @@ mod notebook;
 mod ocr;
 mod ole;
 mod parts;
+mod office;
+mod open_document;
 mod pdf;
 mod plain;
+mod pptx;
 mod rows;
 mod rst;
 mod subtitles;
 mod tex;
 mod xml;
 mod sheets;
+mod rtf;
+mod salvage;
 
 use std::path::PathBuf;
 
@@ -163,6 +169,11 @@ pub struct Extractors {
     xlsx: sheets::XlsxExtractor,
     xls: sheets::XlsExtractor,
     ods: sheets::OdsExtractor,
+    pptx: pptx::PptxExtractor,
+    odt: open_document::OdtExtractor,
+    odp: open_document::OdpExtractor,
+    rtf: rtf::RtfExtractor,
+    doc: doc::DocExtractor,
 }
 
 impl Extractors {
@@ -194,6 +205,11 @@ impl Extractors {
             xlsx: sheets::XlsxExtractor,
             xls: sheets::XlsExtractor,
             ods: sheets::OdsExtractor,
+            pptx: pptx::PptxExtractor,
+            odt: open_document::OdtExtractor,
+            odp: open_document::OdpExtractor,
+            rtf: rtf::RtfExtractor,
+            doc: doc::DocExtractor,
         }
     }
 
@@ -257,6 +273,11 @@ impl Extractors {
             Format::Xlsx => &self.xlsx,
             Format::Xls => &self.xls,
             Format::Ods => &self.ods,
+            Format::Pptx => &self.pptx,
+            Format::Odt => &self.odt,
+            Format::Odp => &self.odp,
+            Format::Rtf => &self.rtf,
+            Format::Doc => &self.doc,
             _ => &Unread,
         }
     }
