@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lopdf::{Document, LoadOptions, Object, ObjectId};
+use lopdf::{Document, ObjectId};
 
 use super::labels;
+use super::objects::{dictionary, integer, text_string};
+use super::open::MAX_STREAM_BYTES;
 use crate::extract::clean;
 
-/// One stream may unpack to this many bytes; a page's text needs a thousandth of it.
-const MAX_STREAM_BYTES: usize = 256 << 20;
 const MAX_TITLE_CHARACTERS: usize = 300;
 
 /// Facts about a document; all empty when lopdf cannot read it.
@@ -24,23 +24,35 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Never fails: a document without facts may still have text.
-    pub(super) fn read(bytes: &[u8]) -> Self {
-        catch_unwind(|| Self::try_read(bytes))
-            .ok()
-            .flatten()
-            .unwrap_or_default()
+    pub(super) fn of(document: Option<Document>) -> Self {
+        let facts =
+            document.map(|document| catch_unwind(AssertUnwindSafe(|| Self::read(document))));
+        facts.and_then(Result::ok).unwrap_or_default()
     }
 
-    fn try_read(bytes: &[u8]) -> Option<Self> {
-        // lopdf decrypts with the empty password by itself.
-        let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_BYTES);
-        let document = Document::load_mem_with_options(bytes, options).ok()?;
+    fn read(document: Document) -> Self {
         let pages: Vec<ObjectId> = document.page_iter().collect();
-        Some(Self {
+        Self {
             title: title(&document),
             labels: labels::of(&document, pages.len()),
             document: Some((document, pages)),
-        })
+        }
+    }
+
+    /// The document and its pages, when lopdf can read it.
+    pub(super) fn document(&self) -> Option<(&Document, &[ObjectId])> {
+        let (document, pages) = self.document.as_ref()?;
+        Some((document, pages))
+    }
+
+    /// How many pages the page tree claims beyond `found`.
+    pub(super) fn absent_pages(&self, found: usize) -> usize {
+        let declared = self.document.as_ref().and_then(|(document, _)| {
+            let tree = dictionary(document, document.catalog().ok()?, b"Pages")?;
+            let count = integer(document, tree, b"Count")?;
+            usize::try_from(count).ok()?.checked_sub(found)
+        });
+        declared.unwrap_or(0)
     }
 
     /// lopdf's own plain text of page `index` from 0, when it has any that is decoded.
@@ -85,13 +97,6 @@ fn title(document: &Document) -> Option<String> {
     tidy_title(&text_string(title)?)
 }
 
-/// A PDF text string: UTF-16 or UTF-8 after a mark, `PDFDocEncoding` else (ISO 32000-2, 7.9.2.2).
-pub(super) fn text_string(object: &Object) -> Option<String> {
-    lopdf::decode_text_string(object)
-        .ok()
-        .map(|text| clean(&text))
-}
-
 /// Titles that programs put there by themselves are none.
 fn tidy_title(title: &str) -> Option<String> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -119,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_pdf_have_no_facts() {
-        let facts = Facts::read(b"%PDF-1.7\nnothing");
+    fn without_a_document_there_are_no_facts() {
+        let facts = Facts::of(None);
         assert!(facts.title.is_none() && facts.labels.is_empty() && !facts.is_blank(0));
-        assert!(facts.plain_text(0).is_none());
+        assert!(facts.plain_text(0).is_none() && facts.absent_pages(0) == 0);
     }
 }

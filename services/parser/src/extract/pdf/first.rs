@@ -1,6 +1,7 @@
 //! The first reader: pdf-inspector, for Markdown with headings and tables. It analyses the whole
 //! file whatever pages are asked, so it is called once per document.
 
+use std::ops::Range;
 use std::panic::catch_unwind;
 
 use pdf_inspector::{
@@ -9,6 +10,7 @@ use pdf_inspector::{
 };
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
+use super::{blocks, letters};
 use crate::extract::clean;
 
 /// A page as the first reader sees it.
@@ -85,6 +87,11 @@ fn without_marks(markdown: &str) -> String {
         let width = match event {
             Event::Start(Tag::Emphasis) => 1,
             Event::Start(Tag::Strong) => 2,
+            // A link is its text: no address is loaded, and it would cut the sentence.
+            Event::Start(Tag::Link { .. } | Tag::Image { .. }) => {
+                marks.extend(link_marks(markdown, &range).into_iter().flatten());
+                continue;
+            }
             Event::InlineHtml(_) => {
                 marks.push(range);
                 continue;
@@ -124,10 +131,30 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<FirstPage>, FirstError> {
         .pages
         .into_iter()
         .map(|page| FirstPage {
-            markdown: without_marks(clean(&page.markdown).trim()),
+            markdown: tidy(&page.markdown),
             reason: page.ocr_reason.as_deref().and_then(OcrReason::parse),
         })
         .collect())
+}
+
+/// Where a link or picture has its brackets and its target.
+fn link_marks(markdown: &str, range: &Range<usize>) -> Option<[Range<usize>; 2]> {
+    let text = markdown.get(range.clone())?;
+    let width = ["[", "!["]
+        .into_iter()
+        .find(|open| text.starts_with(open))?
+        .len();
+    let target = range.start + text.rfind("](")?;
+    Some([range.start..range.start + width, target..range.end])
+}
+
+fn tidy(markdown: &str) -> String {
+    let markdown = letters::tidy(clean(markdown));
+    let lines: Vec<_> = without_marks(markdown.trim())
+        .lines()
+        .map(letters::shorten_leaders)
+        .collect();
+    blocks::part(&blocks::heal(blocks::move_stamp(lines)))
 }
 
 #[cfg(test)]
@@ -154,5 +181,10 @@ mod tests {
             "__init__ and a_b_c, Price* only",
         );
         check("x < y > z", "x < y > z");
+        check(
+            "see [our *site*](https://a.b/c_(d)) now",
+            "see our site now",
+        );
+        check("![A chart](x.png) and [1] (a)", "A chart and [1] (a)");
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lopdf::{Dictionary, Document, Object};
+use lopdf::{Dictionary, Document};
 
-use super::facts::text_string;
+use super::objects::{array, dictionary, resolve, text_string};
 
 /// A number tree deeper than this is a loop.
 const MAX_DEPTH: u32 = 24;
@@ -74,28 +74,6 @@ fn collect(document: &Document, node: &Dictionary, depth: u32, styles: &mut BTre
             collect(document, kid, depth + 1, styles);
         }
     }
-}
-
-fn resolve<'a>(document: &'a Document, node: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
-    document
-        .dereference(node.get(key).ok()?)
-        .ok()
-        .map(|(_, object)| object)
-}
-
-fn dictionary<'a>(
-    document: &'a Document,
-    node: &'a Dictionary,
-    key: &[u8],
-) -> Option<&'a Dictionary> {
-    resolve(document, node, key)?.as_dict().ok()
-}
-
-fn array<'a>(document: &'a Document, node: &'a Dictionary, key: &[u8]) -> Option<&'a [Object]> {
-    resolve(document, node, key)?
-        .as_array()
-        .ok()
-        .map(Vec::as_slice)
 }
 
 impl Style {

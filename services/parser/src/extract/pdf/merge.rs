@@ -5,9 +5,10 @@ use std::ops::Range;
 use shared::contract::ReadMethod;
 
 use super::Merged;
-use super::first::FirstPage;
+use super::first::{FirstPage, OcrReason};
 use super::second::SecondPage;
 use super::squeeze::{Squeezed, squeeze};
+use super::{garbled, letters};
 
 /// Less than this is not a page's text.
 const FEW_BYTES: usize = 64;
@@ -60,24 +61,24 @@ impl Merging {
         let markdown = first.map_or("", |first| first.markdown.as_str());
         match (markdown.is_empty(), second.text.is_empty()) {
             (true, true) => match reason {
-                Some(reason) => Merged::missing(reason.error()),
-                None if second.has_picture => Merged::missing("needs OCR: the page is a picture"),
+                Some(reason) => Merged::picture(reason),
+                None if second.has_picture => Merged::picture(OcrReason::Scanned),
                 None => Merged::blank(),
             },
             // Names of layers and the like: PDFium, which misses no character, sees a picture.
             (false, true) if second.has_picture && markdown.len() < FEW_BYTES => {
-                Merged::missing("needs OCR: the page is a picture")
+                Merged::picture(OcrReason::Scanned)
             }
             (false, true) => Merged::read(markdown.to_owned(), ReadMethod::TextLayer)
                 .doubt("the second reader finds no text here".to_owned()),
             (true, false) => {
                 let merged = Merged::read(second.text.clone(), ReadMethod::Fallback);
-                match reason {
-                    Some(reason) => merged.doubt(reason.doubt().to_owned()),
-                    None => merged,
-                }
+                garbled::judge(merged.wanting_ocr(reason))
             }
-            (false, false) => self.compare(markdown, &second.text),
+            (false, false) => {
+                let markdown = letters::join_broken(markdown, &second.text);
+                garbled::judge(self.compare(&markdown, &second.text))
+            }
         }
     }
 

@@ -5,25 +5,29 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use pdfium_render::prelude::{
-    PdfPage, PdfPageAnnotation, PdfPageAnnotationCommon as _, PdfPageObjectType,
+    PdfDocument, PdfPage, PdfPageAnnotation, PdfPageAnnotationCommon as _, PdfPageObjectType,
     PdfPageObjectsCommon as _, PdfRect, Pdfium, PdfiumError, PdfiumInternalError,
 };
 
+use super::letters;
 use crate::extract::clean;
 
 /// More path objects than a ruled form or a chart needs: text drawn as shapes.
 const MANY_PATHS: usize = 200;
 /// Points by which a character may begin outside of the page and still show.
 const NEARLY: f32 = 6.0;
+/// Pages in a row that cannot be loaded before the rest is given up.
+const MOST_ABSENT: usize = 1000;
 /// PDFium marks a hyphen at a line's end, which it takes for a soft one, by one of these.
 const LINE_END_HYPHENS: [char; 2] = ['\u{2}', '\u{fffe}'];
 
 /// A page as PDFium sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SecondPage {
-    /// Text in content order, one line per line; form values and notes at the end.
+    /// Text in content order, one line per line; form values and notes at the end, where they
+    /// were asked for.
     pub(super) text: String,
-    /// Whether the page shows something that may hold text all the same.
+    /// Whether a page without text shows something that may hold text all the same.
     pub(super) has_picture: bool,
 }
 
@@ -49,37 +53,85 @@ fn library(path: &Path) -> Result<&'static Pdfium, SecondError> {
         .ok_or(SecondError::Library)
 }
 
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<SecondPage>, SecondError> {
-    let document = library(path)?
-        .load_pdf_from_byte_slice(bytes, None)
-        .map_err(|error| match error {
-            PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::PasswordError) => {
-                SecondError::Locked
-            }
-            _ => SecondError::Structure,
-        })?;
-    let pages = document.pages();
-    Ok((0..pages.len())
-        .map(|index| {
-            pages
-                .get(index)
-                .map(|page| read_page(&page))
-                .unwrap_or_default()
-        })
-        .collect())
+/// What to open, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) password: Option<&'a str>,
+    /// Whether form values and notes are wanted.
+    pub(super) annotations: bool,
 }
 
-fn read_page(page: &PdfPage<'_>) -> SecondPage {
+impl<'a> Source<'a> {
+    /// A copy that lopdf wrote: it has no lock, and its annotations are known.
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            password: None,
+            annotations: false,
+        }
+    }
+}
+
+/// The pages that the document says it has; `None` where one cannot be loaded.
+pub(super) fn read(
+    path: &Path,
+    source: Source<'_>,
+) -> Result<Vec<Option<SecondPage>>, SecondError> {
+    let library = library(path)?;
+    let open = |password| library.load_pdf_from_byte_slice(source.bytes, password);
+    // A C string ends at the first NUL.
+    let password = source.password.filter(|password| !password.contains('\0'));
+    let document = match (open(None), password) {
+        (Err(error), Some(password)) if is_lock(&error) => open(Some(password)),
+        (result, _) => result,
+    };
+    let document = document.map_err(|error| match error {
+        error if is_lock(&error) => SecondError::Locked,
+        _ => SecondError::Structure,
+    })?;
+    Ok(read_pages(&document, source.annotations))
+}
+
+fn is_lock(error: &PdfiumError) -> bool {
+    matches!(
+        error,
+        PdfiumError::PdfiumLibraryInternalError(PdfiumInternalError::PasswordError)
+    )
+}
+
+fn read_pages(document: &PdfDocument<'_>, annotations: bool) -> Vec<Option<SecondPage>> {
+    let pages = document.pages();
+    let mut read = Vec::new();
+    let mut absent = 0;
+    for index in 0..pages.len() {
+        let page = pages.get(index).ok();
+        absent = if page.is_some() { 0 } else { absent + 1 };
+        // The count is what the file says, not what it has.
+        if absent > MOST_ABSENT {
+            break;
+        }
+        read.push(page.map(|page| read_page(&page, annotations)));
+    }
+    let end = read
+        .iter()
+        .rposition(Option::is_some)
+        .map_or(0, |at| at + 1);
+    read.truncate(end);
+    read
+}
+
+fn read_page(page: &PdfPage<'_>, annotations: bool) -> SecondPage {
     let mut lines = vec![page_text(page)];
-    lines.extend(
-        page.annotations()
-            .iter()
-            .filter_map(|annotation| annotation_text(&annotation)),
-    );
+    if annotations {
+        let spoken = page.annotations().iter();
+        lines.extend(spoken.filter_map(|annotation| annotation_text(&annotation)));
+    }
     lines.retain(|line| !line.is_empty());
+    let text = lines.join("\n");
     SecondPage {
-        text: lines.join("\n"),
-        has_picture: has_picture(page),
+        has_picture: text.is_empty() && has_picture(page),
+        text,
     }
 }
 
@@ -99,7 +151,7 @@ fn page_text(page: &PdfPage<'_>) -> String {
     let units = characters.iter().filter_map(|c| {
         let unit = c.unicode_value();
         let is_space = char::from_u32(unit).is_some_and(char::is_whitespace);
-        let place = shown.zip(c.origin_x().ok().zip(c.origin_y().ok()));
+        let place = shown.zip(c.origin().ok());
         let is_off = place.is_some_and(|(shown, (x, y))| is_outside(&shown, x.value, y.value));
         (is_space || !is_off).then_some(unit)
     });
@@ -140,7 +192,11 @@ fn tidy(text: &str) -> String {
     while let Some((before, after)) = rest.split_once(LINE_END_HYPHENS) {
         joined.push_str(before);
         let next_line = after.trim_start_matches(['\r', '\n', ' ']);
+        let (left, right) = letters::around(&joined, next_line);
         if next_line.starts_with(char::is_lowercase) {
+            if letters::is_compound(left, right) {
+                joined.push('-');
+            }
             rest = next_line;
         } else {
             joined.push('-');
@@ -148,9 +204,10 @@ fn tidy(text: &str) -> String {
         }
     }
     joined.push_str(rest);
-    let lines: Vec<_> = clean(&joined)
+    let joined = letters::tidy(clean(&joined));
+    let lines: Vec<_> = joined
         .lines()
-        .map(|line| line.trim().to_owned())
+        .map(|line| letters::shorten_leaders(line.trim()))
         .collect();
     lines.join("\n").trim().to_owned()
 }
@@ -197,8 +254,9 @@ mod tests {
         }
         check("exam\u{2}\r\nple of it", "example of it");
         check("exam\u{fffe}\r\nple", "example");
+        check("a risk\u{2}\r\nbased view", "a risk-based view");
         check("Jean\u{2}\r\nLuc", "Jean-\nLuc");
-        check("well\u{2}known", "wellknown");
+        check("every\u{2}where", "everywhere");
         check("a  \r\n  b\r\n", "a\nb");
         check("", "");
     }

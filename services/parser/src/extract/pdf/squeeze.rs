@@ -94,6 +94,13 @@ pub(super) fn squeeze(text: &str) -> String {
 }
 
 fn push_folded(out: &mut String, c: char) {
+    // Most letters, and the folding below is slow.
+    if c.is_ascii() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        }
+        return;
+    }
     // Letter by letter: composed and decomposed accents both lose them, on both sides.
     let folded = std::iter::once(c).nfkd().flat_map(char::to_lowercase);
     out.extend(folded.filter(|c| c.is_alphanumeric() && !is_right_to_left(*c)));
