@@ -174,6 +174,7 @@ pub struct Extractors {
     odp: open_document::OdpExtractor,
     rtf: rtf::RtfExtractor,
     doc: doc::DocExtractor,
+    ppt: doc::PptExtractor,
 }
 
 impl Extractors {
@@ -210,6 +211,7 @@ impl Extractors {
             odp: open_document::OdpExtractor,
             rtf: rtf::RtfExtractor,
             doc: doc::DocExtractor,
+            ppt: doc::PptExtractor,
         }
     }
 
@@ -278,6 +280,7 @@ impl Extractors {
             Format::Odp => &self.odp,
             Format::Rtf => &self.rtf,
             Format::Doc => &self.doc,
+            Format::Ppt => &self.ppt,
             _ => &Unread,
         }
     }

@@ -146,8 +146,7 @@ async fn a_word_document() {
         ("word/footnotes.xml", &part("footnotes", &note)),
         ("word/comments.xml", &part("comments", &comment)),
     ]);
-    let expect = "[section Handover Native]\n# Handover\n\nKeys lie in the safe.[^1]\n\nNew.\n\n\
-                  [^1]: Code 4410.\n\nComment by Ann: Which safe?\n";
+    let expect = "[section Handover Native]\n# Handover\n\nKeys lie in the safe.[^1]\n\n[^1]: Code 4410.\n\nNew.\n\nComment by Ann: Which safe?\n";
     check(
         Format::Docx,
         "handover.docx",

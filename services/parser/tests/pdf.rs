@@ -98,8 +98,12 @@ enum Lock {
 async fn a_lock_opens_with_its_password_alone() {
     let pool = pool(plan());
     let whole = one_page(vec![(12.0, "Nobody else may read this sentence.")]);
-    for lock in [Lock::Rc4, Lock::Aes128, Lock::Aes256] {
-        let bytes = locked(&whole, lock, "käse");
+    let locks = [Lock::Rc4, Lock::Aes128, Lock::Aes256];
+    for (lock, user) in locks
+        .into_iter()
+        .flat_map(|lock| [(lock, "secret"), (lock, "käse")])
+    {
+        let bytes = locked(&whole, lock, user);
         let error = extract_with(&pool, &bytes, None).await.unwrap_err();
         let needed = PoolError::Extract(ExtractError::PasswordNeeded);
         assert_eq!(error.to_string(), needed.to_string(), "{lock:?}");
@@ -108,12 +112,13 @@ async fn a_lock_opens_with_its_password_alone() {
             let wrong = PoolError::Extract(ExtractError::WrongPassword);
             assert_eq!(error.to_string(), wrong.to_string(), "{lock:?}");
         }
-        for right in ["käse", "owner"] {
+        for right in [user, "owner"] {
             let extraction = extract_with(&pool, &bytes, Some(right)).await.unwrap();
             let page = &extraction.pages[0];
             let text = page.markdown.trim_start_matches("## ");
             assert_eq!(text, "Nobody else may read this sentence.", "{lock:?}");
-            if right != "owner" {
+            // lopdf derives the older keys from plain user passwords alone; PDFium reads the rest.
+            if right == "secret" || matches!(lock, Lock::Aes256) {
                 assert_eq!(page.record.method, ReadMethod::TextLayer, "{lock:?}");
             }
             assert_eq!(extraction.notes, Vec::<String>::new(), "{lock:?}");

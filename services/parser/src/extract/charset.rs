@@ -187,14 +187,21 @@ pub fn clean(text: &str) -> String {
                 }
             }
             '\n' | '\t' => out.push(c),
-            '\u{feff}' => {}
-            '\u{61c}' | '\u{200e}' | '\u{200f}' => {}
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            c if c.is_control() || is_noncharacter(c) => {}
+            c if c.is_control() || is_noncharacter(c) || is_direction(c) => {}
             c => out.push(c),
         }
     }
     out
+}
+
+/// Byte order marks, and what steers how text is drawn.
+fn is_direction(c: char) -> bool {
+    matches!(
+        c,
+        '\u{feff}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
 }
 
 fn is_noncharacter(c: char) -> bool {

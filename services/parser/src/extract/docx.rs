@@ -29,9 +29,7 @@ impl Extractor for DocxExtractor {
         let mut package = Package::open(input)?;
         let main = package.main_part(MAIN);
         if !package.has(&main) {
-            return Err(ExtractError::Damaged {
-                what: format!("`{main}` is not in it"),
-            });
+            return Err(package.lack_of(&main));
         }
         let parts = Parts::read(&package);
         let mut body = Body::read(&mut package, &main, input)?;
@@ -42,12 +40,8 @@ impl Extractor for DocxExtractor {
             });
         }
         let mut pages = pages::paged(&body.pieces, &body.doubts);
-        let names = Names::of(
-            &pages
-                .first()
-                .map(|page| page.markdown.as_str())
-                .unwrap_or_default(),
-        );
+        let first = pages.first().map(|page| page.markdown.as_str());
+        let names = Names::of(first.unwrap_or_default());
         pages.extend(within::embedded(&package, &main, input));
         Ok(Extraction {
             title: parts.title.or(names.title),

@@ -12,7 +12,7 @@ use super::sheets::xls_is_locked;
 use super::{ExtractError, Extraction, Extractor, Input};
 
 pub(super) use self::compound::Compound;
-pub(super) use self::kind::{holds, real_format};
+pub(super) use self::kind::{holds, is_sheet_xml, real_format};
 
 use self::kind::is_compound;
 

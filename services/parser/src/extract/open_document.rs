@@ -64,9 +64,7 @@ impl Reading {
         let (text, whole) = package
             .xml(CONTENT)
             .map(|xml| xml::rewrite(&xml, &mut filter))
-            .ok_or_else(|| ExtractError::Damaged {
-                what: format!("`{CONTENT}` is not in it"),
-            })?;
+            .ok_or_else(|| package.lack_of(CONTENT))?;
         let slides = filter.slides;
         package.set(CONTENT, text.into_bytes());
         Ok(Self {

@@ -8,11 +8,12 @@ mod ods;
 mod xls;
 mod xlsb;
 mod xlsx;
+mod xml2003;
 
 use shared::contract::ReadMethod;
 
 use super::parts::Package;
-use super::{ExtractError, ExtractedPage, Extraction, Extractor, Input, charset};
+use super::{ExtractError, ExtractedPage, Extraction, Extractor, Input, charset, ole};
 
 use self::grid::Sheet;
 
@@ -42,13 +43,17 @@ impl Extractor for OdsExtractor {
     }
 }
 
-/// Reads Excel workbooks of before 2007, which lie in a compound file.
+/// Reads Excel workbooks of before 2007, which lie in a compound file or are XML.
 pub(super) struct XlsExtractor;
 
 impl Extractor for XlsExtractor {
     fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
         let mut book = Book::default();
-        xls::read(input.bytes, &mut book)?;
+        if ole::is_sheet_xml(input.bytes) {
+            xml2003::read(input.bytes, &mut book)?;
+        } else {
+            xls::read(input.bytes, &mut book)?;
+        }
         book.finish()
     }
 }

@@ -73,8 +73,8 @@ impl Track {
                 self.out.push_str("\n\n");
             }
             let (hours, minutes, secs) = (start / 3600, start / 60 % 60, start % 60);
-            self.out
-                .push_str(&format!("[{hours:02}:{minutes:02}:{secs:02}]"));
+            let time = format!("[{hours:02}:{minutes:02}:{secs:02}]");
+            self.out.push_str(&time);
             self.began = start;
         }
         self.cues += 1;

@@ -395,7 +395,7 @@ impl Writer {
         self.out.push_str(&"  ".repeat(indent));
         self.out.push_str(if is_numbered { "1. " } else { "- " });
         if let Some(term) = term.filter(|term| !term.is_empty()) {
-            self.out.push_str(&format!("{term}: "));
+            self.out.extend([term.as_str(), ": "]);
         }
         source.skip_space();
     }

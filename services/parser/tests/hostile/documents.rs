@@ -146,12 +146,23 @@ async fn word_documents_that_mean_harm() {
     let tables = document("", &"<w:tbl><w:tr><w:tc>".repeat(5_000));
     let deep = zipped(&[("word/document.xml", &tables)]);
     let result = ends_clearly(Format::Docx, "deep", &deep).await;
-    assert!(result.unwrap_err().to_string().contains("nested too deep"));
+    assert!(result.unwrap_err().to_string().contains("no text in it"));
+    let tables = "<w:tbl><w:tr><w:tc>".repeat(5_000) + &text("far inside");
+    let deep = zipped(&[("word/document.xml", &document("", &tables))]);
+    let extraction = ends_clearly(Format::Docx, "deep", &deep).await.unwrap();
+    assert_eq!(extraction.pages[0].markdown, "far inside\n");
 
     let whole = zipped(&[("word/document.xml", &small)]);
-    for cut in [0, 4, 30, whole.len() / 2, whole.len() - 10] {
+    for cut in [0, 4, 30, 60] {
         let bytes = whole.get(..cut).unwrap();
         let result = ends_clearly(Format::Docx, "cut", bytes).await;
         assert!(matches!(result, Err(PoolError::Extract(_))), "cut at {cut}");
     }
+    let bytes = whole.get(..whole.len() - 10).unwrap();
+    let extraction = ends_clearly(Format::Docx, "cut", bytes).await.unwrap();
+    let page = &extraction.pages[0];
+    assert_eq!(
+        (page.markdown.as_str(), page.record.doubts.len()),
+        ("small\n", 1)
+    );
 }

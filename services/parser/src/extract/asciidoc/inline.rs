@@ -135,14 +135,14 @@ fn push_bracketed(out: &mut String, before: &str, inner: &str) {
         out.push_str(text);
         match first_value(inner).as_str() {
             "" => out.push_str(address),
-            label => out.push_str(&format!("{label} ({address})")),
+            label => out.extend([label, " (", address, ")"]),
         }
     } else if let Some((name, path)) = named {
         out.push_str(text);
         let label = first_value(inner);
         match (name, label.is_empty()) {
             ("pass" | "stem" | "latexmath" | "asciimath", _) => out.push_str(inner),
-            ("menu", false) => out.push_str(&format!("{path} > {label}")),
+            ("menu", false) => out.extend([path, " > ", label.as_str()]),
             ("image", true) => {}
             (_, true) => out.push_str(path.trim_start_matches(':')),
             (_, false) => out.push_str(&label),
@@ -153,13 +153,13 @@ fn push_bracketed(out: &mut String, before: &str, inner: &str) {
         out.push_str(if label.is_empty() { target } else { &label });
     } else if let Some(text) = before.strip_suffix("footnote:") {
         out.push_str(text.trim_end());
-        out.push_str(&format!(" ({inner})"));
+        out.extend([" (", inner, ")"]);
     } else if inner.starts_with(['#', '[']) || (inner.starts_with('.') && inner.len() > 1) {
         // An anchor or a role.
         out.push_str(before);
     } else {
         out.push_str(before);
-        out.push_str(&format!("[{inner}]"));
+        out.extend(["[", inner, "]"]);
     }
 }
 

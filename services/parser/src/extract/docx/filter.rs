@@ -6,6 +6,29 @@ use super::super::office::xml::{Filter, Step, Tag, escaped, split};
 use super::styles::{HiddenStyles, is_on};
 use super::symbols::symbol;
 
+/// Elements that are left out: properties, readings, places where a word may be parted, and what
+/// was before changes that count as accepted.
+const IS_LEFT_OUT: [&str; 18] = [
+    "sdtPr",
+    "sdtEndPr",
+    "customXmlPr",
+    "smartTagPr",
+    "softHyphen",
+    "rt",
+    "rubyPr",
+    "del",
+    "moveFrom",
+    "rPrChange",
+    "pPrChange",
+    "sectPrChange",
+    "tblPrChange",
+    "tblPrExChange",
+    "tblGridChange",
+    "trPrChange",
+    "tcPrChange",
+    "numberingChange",
+];
+
 /// Filters one part.
 pub(super) struct WordFilter<'a> {
     hidden: &'a HiddenStyles,
@@ -135,13 +158,8 @@ impl<'a> WordFilter<'a> {
         match tag.local() {
             // It finds rows and cells only where nothing stands around them.
             "sdt" | "sdtContent" | "customXml" => return Some(Step::Unwrap),
-            "sdtPr" | "sdtEndPr" | "customXmlPr" | "smartTagPr" | "softHyphen" => {}
-            // What was, before changes that count as accepted.
-            "del" | "moveFrom" | "rPrChange" | "pPrChange" | "sectPrChange" | "tblPrChange"
-            | "tblPrExChange" | "tblGridChange" | "trPrChange" | "tcPrChange"
-            | "numberingChange" => {}
-            "rt" | "rubyPr" => {}
             "rPr" if self.rubies > 0 => {}
+            local if IS_LEFT_OUT.contains(&local) => {}
             "noBreakHyphen" => self.push_text("-", out),
             "sym" => {
                 let font = tag.attribute("font").unwrap_or_default();

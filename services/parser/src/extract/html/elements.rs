@@ -147,7 +147,7 @@ pub(super) fn terms(handlers: &dyn Handlers, element: &Element<'_>) -> String {
         out.push('\n');
     }
     for term in terms {
-        out.push_str(&format!("- {term}\n"));
+        out.extend(["- ", term.as_str(), "\n"]);
     }
     out.push('\n');
     out

@@ -1,6 +1,6 @@
 //! The parts of a document that is a ZIP archive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read as _, Write as _};
 
 use zip::write::SimpleFileOptions;
@@ -27,6 +27,8 @@ const NOT_READ: [&str; 27] = [
 /// A document's parts by their paths.
 pub(in crate::extract) struct Package {
     parts: BTreeMap<String, Vec<u8>>,
+    /// Parts that unpack to more than is read.
+    too_large: BTreeSet<String>,
     /// Whether something of it is lost.
     pub(in crate::extract) is_damaged: bool,
 }
@@ -35,15 +37,15 @@ impl Package {
     /// The parts of `input`; where its directory is lost, those that are found without it.
     ///
     /// # Errors
-    /// When there is not one, or they unpack to more than is read.
+    /// When there is not one. Parts that unpack to more than is read are left out.
     pub(in crate::extract) fn open(input: &Input<'_>) -> Result<Self, ExtractError> {
         let most = input.room().min(MOST_BYTES);
         let mut package = match ZipArchive::new(Cursor::new(input.bytes)) {
-            Ok(archive) => Self::unpacked(archive, most)?,
+            Ok(archive) => Self::unpacked(archive, most),
             Err(_) => Self::salvaged(input.bytes, most),
         };
         package.parts.retain(|_, bytes| !bytes.is_empty());
-        if package.parts.is_empty() {
+        if package.parts.is_empty() && package.too_large.is_empty() {
             return Err(ExtractError::Damaged {
                 what: "nothing in it can be unpacked".to_owned(),
             });
@@ -55,11 +57,12 @@ impl Package {
     pub(in crate::extract) fn of(parts: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
         Self {
             parts: parts.into_iter().collect(),
+            too_large: BTreeSet::new(),
             is_damaged: false,
         }
     }
 
-    fn unpacked(mut archive: ZipArchive<Cursor<&[u8]>>, most: u64) -> Result<Self, ExtractError> {
+    fn unpacked(mut archive: ZipArchive<Cursor<&[u8]>>, most: u64) -> Self {
         let mut package = Self::of([]);
         let mut left = most;
         for index in 0..archive.len().min(MOST_PARTS) {
@@ -78,14 +81,14 @@ impl Package {
             }
             let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             if length > limit {
-                return Err(ExtractError::TooLarge {
-                    what: format!("it unpacks to more than {} MB", limit >> 20),
-                });
+                package.is_damaged = true;
+                package.too_large.insert(name);
+                continue;
             }
             left -= length;
             package.parts.entry(name).or_insert(bytes);
         }
-        Ok(package)
+        package
     }
 
     fn salvaged(bytes: &[u8], most: u64) -> Self {
@@ -95,6 +98,7 @@ impl Package {
                 .into_iter()
                 .map(|file| (normal(&file.name), file.bytes))
                 .collect(),
+            too_large: BTreeSet::new(),
             is_damaged: true,
         }
     }
@@ -107,6 +111,18 @@ impl Package {
     /// Whether there is a part `name`.
     pub(in crate::extract) fn has(&self, name: &str) -> bool {
         self.parts.contains_key(name)
+    }
+
+    /// Why there is no part `name`.
+    pub(in crate::extract) fn lack_of(&self, name: &str) -> ExtractError {
+        if self.too_large.contains(name) {
+            return ExtractError::TooLarge {
+                what: format!("it unpacks to more than {} MB", MOST_PART_BYTES >> 20),
+            };
+        }
+        ExtractError::Damaged {
+            what: format!("`{name}` is not in it"),
+        }
     }
 
     /// The bytes of the part `name`.

@@ -9,8 +9,11 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::marks::is_mark;
 
-/// Elements within elements, at most; deeper ones give their content to the one above.
+/// Elements within elements: deeper ones that are open already give their content to the one
+/// above, so that text keeps its paragraph.
 const MOST_NESTED: usize = 200;
+/// Elements within elements, at most.
+const DEEPEST: usize = 240;
 /// The declaration of an encoding stands within this many bytes.
 const HEAD: usize = 200;
 
@@ -173,13 +176,14 @@ fn text_of(event: &Event<'_>) -> Option<String> {
     let text = match event {
         Event::Text(text) => String::from_utf8_lossy(text).into_owned(),
         Event::CData(text) => String::from_utf8_lossy(text).into_owned(),
-        Event::GeneralRef(entity) => match entity.resolve_char_ref() {
-            Ok(Some(c)) => c.to_string(),
-            _ => {
+        Event::GeneralRef(entity) => {
+            if let Ok(Some(c)) = entity.resolve_char_ref() {
+                c.to_string()
+            } else {
                 let name = String::from_utf8_lossy(entity);
                 resolve_xml_entity(&name).unwrap_or_default().to_owned()
             }
-        },
+        }
         _ => return None,
     };
     if text.contains(is_mark) {
@@ -221,7 +225,7 @@ pub(in crate::extract) fn rewrite(xml: &str, filter: &mut impl Filter) -> (Strin
     let mut rewriting = Rewriting {
         out: String::with_capacity(xml.len()),
         open: Vec::new(),
-        written: 0,
+        written: Vec::new(),
         skipping: 0,
         filter,
     };
@@ -231,10 +235,10 @@ pub(in crate::extract) fn rewrite(xml: &str, filter: &mut impl Filter) -> (Strin
 
 struct Rewriting<'a, F> {
     out: String,
-    /// The names that open elements are written with; `None` for those that are unwrapped.
-    open: Vec<Option<String>>,
-    /// How many of those are written.
-    written: usize,
+    /// For each open element whether it is written, not unwrapped.
+    open: Vec<bool>,
+    /// The names that those are written with.
+    written: Vec<String>,
     /// Open elements within a skipped one, itself included.
     skipping: usize,
     filter: &'a mut F,
@@ -256,17 +260,20 @@ impl<F: Filter> Visit for Rewriting<'_, F> {
             Step::Rename(name) => (Some(name), String::new()),
             Step::KeepWith(content) => (Some(tag.name().to_owned()), content),
         };
-        let name = name.filter(|_| self.written < MOST_NESTED);
-        if let Some(name) = &name {
-            self.written += 1;
+        let depth = self.written.len();
+        let name = name.filter(|name| {
+            depth < MOST_NESTED || (depth < DEEPEST && !self.written.contains(name))
+        });
+        self.open.push(name.is_some());
+        if let Some(name) = name {
             self.out.push('<');
-            self.out.push_str(name);
+            self.out.push_str(&name);
+            self.written.push(name);
             self.out
                 .push_str(tag.raw().strip_prefix(tag.name()).unwrap_or_default());
             self.out.push('>');
         }
         self.out.push_str(&content);
-        self.open.push(name);
     }
 
     fn text(&mut self, text: &str) {
@@ -280,8 +287,9 @@ impl<F: Filter> Visit for Rewriting<'_, F> {
             self.skipping -= 1;
             return;
         }
-        if let Some(written) = self.open.pop().flatten() {
-            self.written -= 1;
+        if self.open.pop() == Some(true)
+            && let Some(written) = self.written.pop()
+        {
             self.out.push_str("</");
             self.out.push_str(&written);
             self.out.push('>');

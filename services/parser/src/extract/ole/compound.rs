@@ -6,6 +6,8 @@ use cfb::CompoundFile;
 
 use crate::extract::ExtractError;
 
+/// What every compound file begins with.
+const HEADER_BYTES: usize = 512;
 /// A stream, at most.
 const MOST_BYTES: u64 = 512 << 20;
 /// Streams of a file that are copied.
@@ -16,6 +18,9 @@ pub(in crate::extract) struct Compound<'a>(CompoundFile<Cursor<&'a [u8]>>);
 
 impl<'a> Compound<'a> {
     pub(in crate::extract) fn open(bytes: &'a [u8]) -> Result<Self, ExtractError> {
+        if bytes.len() < HEADER_BYTES {
+            return Err(damaged("it is cut off"));
+        }
         match CompoundFile::open(Cursor::new(bytes)) {
             Ok(file) => Ok(Self(file)),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {

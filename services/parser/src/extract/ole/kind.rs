@@ -56,8 +56,20 @@ pub(in crate::extract) fn real_format(declared: Format, bytes: &[u8]) -> Format 
         Format::Xls | Format::Doc if !is_compound(bytes) => {
             text_format(declared, bytes).unwrap_or(declared)
         }
+        Format::Xml if is_sheet_xml(bytes) => Format::Xls,
         declared => declared,
     }
+}
+
+/// Whether the file is a workbook as XML, of Excel 2002 and 2003.
+pub(in crate::extract) fn is_sheet_xml(bytes: &[u8]) -> bool {
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != 0).collect();
+    let text = String::from_utf8_lossy(&head);
+    let start = text.trim_start_matches(|c: char| !c.is_ascii() || c.is_whitespace());
+    start.starts_with('<')
+        && text.contains("urn:schemas-microsoft-com:office:spreadsheet")
+        && text.contains("Workbook")
 }
 
 /// The format of an Office document that is a ZIP archive.

@@ -58,6 +58,8 @@ pub(in crate::extract) fn walk(
 pub(in crate::extract) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let found = tag
         .attributes()
+        // Looking for attributes given twice takes quadratic time.
+        .with_checks(false)
         .filter_map(Result::ok)
         .find(|attribute| attribute.key.local_name().as_ref() == name.as_bytes())?;
     let raw = String::from_utf8_lossy(&found.value);

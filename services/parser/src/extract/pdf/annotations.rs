@@ -263,7 +263,7 @@ mod tests {
         spoken.append(&mut markdown);
         assert_eq!(
             markdown,
-            "Text\n\nForm fields:\n\n- a: b\n- c: d\n\nNotes:\n\n- e"
+            "Text\nc: d\n\nForm fields:\n\n- a: b\n\nNotes:\n\n- e"
         );
     }
 }

@@ -56,9 +56,10 @@ fn by_number(package: &Package) -> Vec<String> {
 }
 
 fn write(package: &mut Package, main: &str, parts: &[String]) {
-    let ids: String = (1..=parts.len())
+    let ids: Vec<String> = (1..=parts.len())
         .map(|number| format!("<p:sldId r:id=\"s{number}\"/>"))
         .collect();
+    let ids = ids.concat();
     let text = format!(
         "<p:presentation xmlns:p=\"{PRESENTATION}\" xmlns:r=\"{RELATIONS}\">\
          <p:sldIdLst>{ids}</p:sldIdLst></p:presentation>"

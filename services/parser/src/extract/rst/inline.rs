@@ -14,7 +14,7 @@ pub(super) fn of(line: &str) -> String {
                 continue;
             };
             out.push_str(before);
-            out.push_str(&format!("`{code}`"));
+            out.extend(["`", code, "`"]);
             rest = after;
             continue;
         }
@@ -49,7 +49,7 @@ fn push_interpreted(out: &mut String, before: &str, inner: &str) {
     let (text, role) = role.unwrap_or((before, ""));
     out.push_str(text.strip_suffix('_').unwrap_or(text));
     if role == "math" {
-        out.push_str(&format!("${inner}$"));
+        out.extend(["$", inner, "$"]);
         return;
     }
     // What it leads to is in angles; `~a.b.c` shows its last part.

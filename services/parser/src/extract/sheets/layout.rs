@@ -14,6 +14,8 @@ use self::tables::{Piece, Table, pieces};
 const MOST_FILLED: (u32, u32) = (1_000, 64);
 /// Cells of a sheet that repeat a value.
 const MOST_REPEATS: usize = 200_000;
+/// Cells that are looked at for that: areas may lie over one another.
+const MOST_LOOKS: usize = 2_000_000;
 /// A longer text is not repeated.
 const MOST_REPEATED_BYTES: usize = 200;
 
@@ -79,7 +81,7 @@ fn fill(grid: &mut Grid, merged: &[Area]) {
         .map(|cell| cell.column)
         .max()
         .unwrap_or(0);
-    let mut repeats = Vec::new();
+    let (mut repeats, mut looks) = (Vec::new(), 0_usize);
     for area in merged {
         let (row, column) = (area.rows.0, area.columns.0);
         let Some(cell) = grid.at(row, column) else {
@@ -94,6 +96,8 @@ fn fill(grid: &mut Grid, merged: &[Area]) {
             .min(last_row)
             .min(row.saturating_add(MOST_FILLED.0));
         for row in rows {
+            let wide = area.columns.1.saturating_sub(column).min(MOST_FILLED.1);
+            looks += usize::try_from(wide).unwrap_or(usize::MAX) + 1;
             let columns = column
                 ..=area
                     .columns
@@ -103,7 +107,7 @@ fn fill(grid: &mut Grid, merged: &[Area]) {
             let free = columns.filter(|column| grid.at(row, *column).is_none());
             repeats.extend(free.map(|column| (cell, (row, column))));
         }
-        if repeats.len() > MOST_REPEATS {
+        if repeats.len() > MOST_REPEATS || looks > MOST_LOOKS {
             break;
         }
     }

@@ -121,13 +121,16 @@ pub(super) fn general(value: f64) -> String {
     if !value.is_finite() {
         return String::new();
     }
+    // Most numbers are whole, and these have no noise. Minus zero is zero.
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{}", value + 0.0);
+    }
     let kept: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     let size = kept.abs();
     if size != 0.0 && !(1e-9..1e18).contains(&size) {
         return format!("{kept:E}");
     }
-    // Minus zero is zero.
-    format!("{}", kept + 0.0)
+    format!("{kept}")
 }
 
 /// `value` with at least `decimals`. What the format would cut off is kept while it is short, for

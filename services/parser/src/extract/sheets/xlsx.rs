@@ -8,7 +8,7 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use calamine::{DataRef, Reader as _, Xlsx, XlsxError};
+use calamine::{DataRef, Reader as _, Style, Xlsx, XlsxError};
 
 use super::grid::{Full, Grid, Kind, Sheet};
 use super::number::NumberFormat;
@@ -60,13 +60,16 @@ pub(super) fn read(bytes: &[u8], book: &mut Book) -> Result<(), ExtractError> {
     }
 }
 
-/// The number formats of a workbook's cells, by style.
-struct Formats(Vec<NumberFormat>);
+/// A workbook as the library has it, and the number formats of its cells, by style.
+struct Cells<'a> {
+    workbook: Calamine<'a>,
+    formats: Option<Vec<NumberFormat>>,
+}
 
 fn read_sheet(
     package: &mut Package<'_>,
     part: &Relation,
-    cells: Result<&mut Calamine<'_>, &mut String>,
+    cells: Result<&mut Cells<'_>, &mut String>,
     sheet: &mut Sheet,
 ) -> Result<(), String> {
     let xml = package
@@ -82,34 +85,17 @@ fn read_sheet(
         .unwrap_or_else(|_panic| Err("the reader failed on the sheet".to_owned()))
 }
 
-fn read_cells(workbook: &mut Calamine<'_>, name: &str, grid: &mut Grid) -> Result<(), String> {
+fn read_cells(cells: &mut Cells<'_>, name: &str, grid: &mut Grid) -> Result<(), String> {
+    let Cells { workbook, formats } = cells;
     let is_1904 = workbook.has_1904_epoch();
     let broken = |_error: XlsxError| "the rest of the sheet is damaged".to_owned();
     let mut cells = workbook
         .worksheet_cells_reader(name)
         .map_err(|_error| "the sheet is damaged".to_owned())?;
-    let formats = Formats(
-        cells
-            .styles()
-            .iter()
-            .map(|style| {
-                style
-                    .number_format
-                    .as_ref()
-                    .map_or(NumberFormat::General, |format| {
-                        match (NumberFormat::of(&format.format_code), format.format_id) {
-                            (NumberFormat::General, Some(id)) if id < 164 => {
-                                NumberFormat::builtin(id)
-                            }
-                            (format, _) => format,
-                        }
-                    })
-            })
-            .collect(),
-    );
+    let formats = formats.get_or_insert_with(|| cells.styles().iter().map(format_of).collect());
     while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(broken)? {
         let general = NumberFormat::General;
-        let format = formats.0.get(style).unwrap_or(&general);
+        let format = formats.get(style).unwrap_or(&general);
         push(
             grid,
             cell.get_position(),
@@ -119,6 +105,16 @@ fn read_cells(workbook: &mut Calamine<'_>, name: &str, grid: &mut Grid) -> Resul
         .map_err(|Full| Full::REASON.to_owned())?;
     }
     Ok(())
+}
+
+fn format_of(style: &Style) -> NumberFormat {
+    let Some(format) = &style.number_format else {
+        return NumberFormat::General;
+    };
+    match (NumberFormat::of(&format.format_code), format.format_id) {
+        (NumberFormat::General, Some(id)) if id < 164 => NumberFormat::builtin(id),
+        (format, _) => format,
+    }
 }
 
 /// Adds a cell as its format shows it.
@@ -174,10 +170,13 @@ pub(super) fn iso(text: &str) -> String {
     }
 }
 
-fn open(bytes: &[u8]) -> Result<Calamine<'_>, String> {
+fn open(bytes: &[u8]) -> Result<Cells<'_>, String> {
     let opened = catch_unwind(AssertUnwindSafe(|| Xlsx::new(Cursor::new(bytes))));
     match opened {
-        Ok(Ok(workbook)) => Ok(workbook),
+        Ok(Ok(workbook)) => Ok(Cells {
+            workbook,
+            formats: None,
+        }),
         Ok(Err(XlsxError::Password)) => Err("it is locked by a password".to_owned()),
         Ok(Err(_)) | Err(_) => Err("the parts that all sheets share are damaged".to_owned()),
     }

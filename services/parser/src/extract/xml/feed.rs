@@ -59,7 +59,7 @@ fn write_entry(pages: &mut Pages, entry: &Element, level: usize) {
         }
     }
     if !categories.is_empty() {
-        lines.push_str(&format!("- category: {}\n", categories.join(", ")));
+        lines.extend(["- category: ", &categories.join(", "), "\n"]);
     }
     pages.block(&lines);
     let mut written = String::new();
@@ -96,7 +96,7 @@ fn push_line(lines: &mut String, child: &Element) {
         own
     };
     if !text.is_empty() {
-        lines.push_str(&format!("- {name}: {text}\n"));
+        lines.extend(["- ", name, ": ", text.as_str(), "\n"]);
     }
 }
 
@@ -127,9 +127,9 @@ fn push_html(element: &Element, out: &mut String) {
             // Escaped HTML has become HTML by reading the XML.
             Node::Text(text) => out.push_str(text),
             Node::Element(child) => {
-                out.push_str(&format!("<{}>", child.name));
+                out.extend(["<", child.name.as_str(), ">"]);
                 push_html(child, out);
-                out.push_str(&format!("</{}>", child.name));
+                out.extend(["</", child.name.as_str(), ">"]);
             }
         }
     }

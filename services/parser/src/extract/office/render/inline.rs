@@ -41,12 +41,14 @@ impl Renderer<'_> {
                 Inline::Anchor(_) => {}
                 Inline::NoteRef(id) => {
                     if let Some(number) = self.number_of(id) {
-                        out.push_str(&format!("[^{number}]"));
+                        out.push_str("[^");
+                        out.push_str(&number.to_string());
+                        out.push(']');
                     }
                 }
                 Inline::LineBreak => out.push('\n'),
                 Inline::Math(tex) if tex.trim().is_empty() => {}
-                Inline::Math(tex) => out.push_str(&format!("${}$", tex.trim())),
+                Inline::Math(tex) => out.extend(["$", tex.trim(), "$"]),
                 Inline::Checkbox(checked) => {
                     out.push_str(anydoc::model::checkbox_text(*checked));
                 }

@@ -61,17 +61,8 @@ impl Renderer<'_> {
                         origin_row,
                         origin_col,
                     } => {
-                        let of_origin = match rows.get(*origin_row) {
-                            Some(above) => above.get(*origin_col),
-                            None => row.get(*origin_col),
-                        };
-                        let text = of_origin.map(String::as_str).unwrap_or_default();
-                        if text.len() <= REPEATED_BYTES {
-                            text
-                        } else {
-                            ""
-                        }
-                        .to_owned()
+                        let above = rows.get(*origin_row).unwrap_or(&row);
+                        repeated(above.get(*origin_col))
                     }
                 };
                 row.push(text);
@@ -129,6 +120,13 @@ impl Renderer<'_> {
             parts.push(text);
         }
     }
+}
+
+/// The text of a cell for another place that it reaches over.
+fn repeated(text: Option<&String>) -> String {
+    text.filter(|text| text.len() <= REPEATED_BYTES)
+        .cloned()
+        .unwrap_or_default()
 }
 
 fn cells(table: &Table) -> impl Iterator<Item = &Cell> {

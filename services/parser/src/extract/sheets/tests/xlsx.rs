@@ -276,6 +276,73 @@ fn a_broken_sheet_is_missing_and_the_others_go_on() {
 }
 
 #[test]
+fn what_would_take_quadratic_time_does_not() {
+    let whole = workbook(|book| fill(book.add_worksheet(), &[&["a", "b"], &["c", "d"]]));
+    let started = std::time::Instant::now();
+    let part = "xl/worksheets/sheet1.xml";
+    let text = edited(&whole, part, |xml| {
+        let row = "<row r=\"9\"><c r=\"A9\" t=\"inlineStr\"><is><t>";
+        let text = " hidden=\"1 ".repeat(200_000);
+        xml.replace(
+            "</sheetData>",
+            &format!("{row}{text}</t></is></c></row></sheetData>"),
+        )
+    });
+    assert!(
+        read(Format::Xlsx, &text).pages[0]
+            .markdown
+            .contains("| c | d |")
+    );
+    let merged = edited(&whole, part, |xml| {
+        let areas = "<mergeCell ref=\"A1:XFD1048576\"/>".repeat(90_000);
+        xml.replace(
+            "</sheetData>",
+            &format!("</sheetData><mergeCells>{areas}</mergeCells>"),
+        )
+    });
+    assert!(
+        read(Format::Xlsx, &merged).pages[0]
+            .markdown
+            .contains("| c | d |")
+    );
+    let attributes = edited(&whole, part, |xml| {
+        let many: Vec<_> = (0..60_000).map(|n| format!(" a{n}=\"\"")).collect();
+        xml.replace(
+            "</sheetData>",
+            &format!("</sheetData><mergeCell{}/>", many.concat()),
+        )
+    });
+    assert!(
+        read(Format::Xlsx, &attributes).pages[0]
+            .markdown
+            .contains("| c | d |")
+    );
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+/// Prints the pace.
+#[test]
+#[ignore = "a measurement: run with --ignored --nocapture"]
+fn pace() {
+    let bytes = workbook(|book| {
+        let sheet = book.add_worksheet();
+        for row in 0..50_000 {
+            for column in 0..4 {
+                sheet
+                    .write(row, column, format!("name {row} {column}"))
+                    .unwrap();
+                sheet
+                    .write(row, column + 4, row * 3 + u32::from(column))
+                    .unwrap();
+            }
+        }
+    });
+    let started = std::time::Instant::now();
+    let pages = read(Format::Xlsx, &bytes).pages.len();
+    println!("{pages} pages of 8 columns in {:?}", started.elapsed());
+}
+
+#[test]
 fn a_workbook_is_read_under_any_name() {
     let bytes = workbook(|book| fill(book.add_worksheet(), &[&["a", "b"], &["c", "d"]]));
     for format in [Format::Xls, Format::Docx, Format::Doc] {

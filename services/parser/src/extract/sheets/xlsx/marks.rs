@@ -9,6 +9,9 @@ use crate::extract::sheets::grid::{Area, Sheet};
 /// Merged areas of a sheet; there is no use in more.
 const MOST_MERGED: usize = 100_000;
 
+/// The tag of a row.
+const MOST_TAG_BYTES: usize = 1024;
+
 pub(super) fn add(xml: &[u8], sheet: &mut Sheet) {
     // Parts in UTF-16 do not occur but in tests.
     let Ok(text) = std::str::from_utf8(xml) else {
@@ -42,12 +45,15 @@ fn columns(head: &str, sheet: &mut Sheet) {
 fn hidden_rows(rows: &str, sheet: &mut Sheet) {
     for (at, _) in rows.match_indices(" hidden=\"") {
         let (before, after) = rows.split_at(at);
-        let Some(start) = before.rfind('<') else {
+        // A tag is short; what is not is text that looks like one.
+        let before = before.as_bytes().iter().rev().take(MOST_TAG_BYTES);
+        let after = after.as_bytes().iter().take(MOST_TAG_BYTES);
+        let start = before.clone().position(|byte| *byte == b'<');
+        let length = after.clone().position(|byte| *byte == b'>');
+        let (Some(back), Some(length)) = (start, length) else {
             continue;
         };
-        let Some(length) = after.find('>') else {
-            return;
-        };
+        let start = at - back - 1;
         let tag = rows.get(start..at + length + 1).unwrap_or_default();
         walk(tag.as_bytes(), |step| {
             if let Step::Open(tag) = step
