@@ -8,29 +8,34 @@ mod data;
 mod delimited;
 mod doc;
 mod docx;
+mod eml;
 mod epub;
 mod html;
 mod input;
 mod json;
 mod lines;
+mod mail;
 mod markdown;
+mod mbox;
+mod msg;
 mod notebook;
 mod ocr;
-mod ole;
-mod parts;
 mod office;
+mod ole;
 mod open_document;
+mod parts;
 mod pdf;
 mod plain;
 mod pptx;
 mod rows;
 mod rst;
+mod rtf;
+mod salvage;
+mod sheets;
 mod subtitles;
 mod tex;
 mod xml;
-mod sheets;
-mod rtf;
-mod salvage;
+mod zip;
 
 use std::path::PathBuf;
 
@@ -149,32 +154,8 @@ pub enum SecondReader {
 
 /// The extractors of this build.
 pub struct Extractors {
-    plain: plain::PlainExtractor,
-    markdown: markdown::MarkdownExtractor,
+    /// The only one with something to hold; the others know all they need.
     pdf: PdfExtractor,
-    html: html::HtmlExtractor,
-    delimited: delimited::DelimitedExtractor,
-    docx: docx::DocxExtractor,
-    json: json::JsonExtractor,
-    json_lines: json::JsonLinesExtractor,
-    notebook: notebook::NotebookExtractor,
-    code: code::CodeExtractor,
-    xml: xml::XmlExtractor,
-    subtitles: subtitles::SubtitlesExtractor,
-    asciidoc: asciidoc::AsciidocExtractor,
-    tex: tex::TexExtractor,
-    rst: rst::RstExtractor,
-    epub: epub::EpubExtractor,
-    ole: ole::OleExtractor,
-    xlsx: sheets::XlsxExtractor,
-    xls: sheets::XlsExtractor,
-    ods: sheets::OdsExtractor,
-    pptx: pptx::PptxExtractor,
-    odt: open_document::OdtExtractor,
-    odp: open_document::OdpExtractor,
-    rtf: rtf::RtfExtractor,
-    doc: doc::DocExtractor,
-    ppt: doc::PptExtractor,
 }
 
 impl Extractors {
@@ -186,32 +167,7 @@ impl Extractors {
     /// All extractors; the two readings of a PDF are put together by `merging`.
     pub fn merging(second: SecondReader, merging: Merging) -> Self {
         Self {
-            plain: plain::PlainExtractor,
-            markdown: markdown::MarkdownExtractor,
             pdf: PdfExtractor::new(second, merging),
-            html: html::HtmlExtractor,
-            delimited: delimited::DelimitedExtractor,
-            docx: docx::DocxExtractor,
-            json: json::JsonExtractor,
-            json_lines: json::JsonLinesExtractor,
-            notebook: notebook::NotebookExtractor,
-            code: code::CodeExtractor,
-            xml: xml::XmlExtractor,
-            subtitles: subtitles::SubtitlesExtractor,
-            asciidoc: asciidoc::AsciidocExtractor,
-            tex: tex::TexExtractor,
-            rst: rst::RstExtractor,
-            epub: epub::EpubExtractor,
-            ole: ole::OleExtractor,
-            xlsx: sheets::XlsxExtractor,
-            xls: sheets::XlsExtractor,
-            ods: sheets::OdsExtractor,
-            pptx: pptx::PptxExtractor,
-            odt: open_document::OdtExtractor,
-            odp: open_document::OdpExtractor,
-            rtf: rtf::RtfExtractor,
-            doc: doc::DocExtractor,
-            ppt: doc::PptExtractor,
         }
     }
 
@@ -220,9 +176,17 @@ impl Extractors {
     /// # Errors
     /// When not even one page is accounted for.
     pub fn extract(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
+        let mut extraction = self.read(format, input)?;
+        let found = ole::real_format(format, input.bytes);
+        extraction.notes.extend(disagreement(input.name, found));
+        Ok(extraction)
+    }
+
+    /// The same for a part of a document, whose name says nothing.
+    fn read(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
         let format = ole::real_format(format, input.bytes);
         let reader = if ole::holds(format, input.bytes) {
-            &self.ole
+            &ole::OleExtractor
         } else {
             self.of(format)
         };
@@ -233,9 +197,6 @@ impl Extractors {
             }
             page.record.number = number;
             page.record.characters = count_characters(&page.markdown);
-        }
-        if input.depth() == 0 {
-            extraction.notes.extend(disagreement(input.name, format));
         }
         Ok(extraction)
     }
@@ -256,32 +217,36 @@ impl Extractors {
 
     fn of(&self, format: Format) -> &dyn Extractor {
         match format {
-            Format::Text => &self.plain,
-            Format::Markdown => &self.markdown,
+            Format::Text => &plain::PlainExtractor,
+            Format::Markdown => &markdown::MarkdownExtractor,
             Format::Pdf => &self.pdf,
-            Format::Html => &self.html,
-            Format::Csv => &self.delimited,
-            Format::Docx => &self.docx,
-            Format::Json => &self.json,
-            Format::Jsonl => &self.json_lines,
-            Format::Notebook => &self.notebook,
-            Format::Code => &self.code,
-            Format::Xml => &self.xml,
-            Format::Subtitles => &self.subtitles,
-            Format::Asciidoc => &self.asciidoc,
-            Format::Tex => &self.tex,
-            Format::Rst => &self.rst,
-            Format::Epub => &self.epub,
-            Format::Xlsx => &self.xlsx,
-            Format::Xls => &self.xls,
-            Format::Ods => &self.ods,
-            Format::Pptx => &self.pptx,
-            Format::Odt => &self.odt,
-            Format::Odp => &self.odp,
-            Format::Rtf => &self.rtf,
-            Format::Doc => &self.doc,
-            Format::Ppt => &self.ppt,
-            _ => &Unread,
+            Format::Html => &html::HtmlExtractor,
+            Format::Csv => &delimited::DelimitedExtractor,
+            Format::Docx => &docx::DocxExtractor,
+            Format::Json => &json::JsonExtractor,
+            Format::Jsonl => &json::JsonLinesExtractor,
+            Format::Notebook => &notebook::NotebookExtractor,
+            Format::Code => &code::CodeExtractor,
+            Format::Xml => &xml::XmlExtractor,
+            Format::Subtitles => &subtitles::SubtitlesExtractor,
+            Format::Asciidoc => &asciidoc::AsciidocExtractor,
+            Format::Tex => &tex::TexExtractor,
+            Format::Rst => &rst::RstExtractor,
+            Format::Epub => &epub::EpubExtractor,
+            Format::Xlsx => &sheets::XlsxExtractor,
+            Format::Xls => &sheets::XlsExtractor,
+            Format::Ods => &sheets::OdsExtractor,
+            Format::Pptx => &pptx::PptxExtractor,
+            Format::Odt => &open_document::OdtExtractor,
+            Format::Odp => &open_document::OdpExtractor,
+            Format::Rtf => &rtf::RtfExtractor,
+            Format::Doc => &doc::DocExtractor,
+            Format::Ppt => &doc::PptExtractor,
+            Format::Eml => &eml::EmlExtractor,
+            Format::Mbox => &mbox::MboxExtractor,
+            Format::Msg => &msg::MsgExtractor,
+            Format::Zip => &zip::ZipExtractor,
+            Format::Image => &Unread,
         }
     }
 }

@@ -557,3 +557,86 @@ async fn evidence_stands_on_the_page_that_would_be_cited() {
     }
     assert!(checked >= 18, "{checked}");
 }
+
+/// Facts of messages and archives, each in its message or entry.
+#[derive(Deserialize)]
+struct Placed {
+    file: String,
+    format: String,
+    #[serde(default)]
+    facts: Vec<PlacedFact>,
+}
+
+#[derive(Deserialize)]
+struct PlacedFact {
+    text: String,
+    #[serde(default)]
+    message: Option<u32>,
+    #[serde(default)]
+    entry: Option<String>,
+}
+
+/// Whether `page` is where `fact` should be.
+fn is_placed(page: &parser::extract::ExtractedPage, fact: &PlacedFact) -> bool {
+    match (&page.record.locator, fact.message, &fact.entry) {
+        (Locator::Message { number }, Some(expect), _) => *number == expect,
+        (Locator::Entry { path, .. }, _, Some(expect)) => path == expect,
+        (_, message, entry) => message.is_none() && entry.is_none(),
+    }
+}
+
+/// Whether `page` holds `fact`. A row of a table is read cell by cell.
+fn holds_placed(page: &parser::extract::ExtractedPage, fact: &PlacedFact) -> bool {
+    let text = squeeze(&page.markdown);
+    let is_row = matches!(page.record.locator, Locator::Entry { ref inner, .. }
+        if matches!(**inner, Locator::Sheet { .. }));
+    let mut cells = fact.text.split(if is_row { ',' } else { '\n' });
+    is_placed(page, fact) && cells.all(|cell| text.contains(&squeeze(cell)))
+}
+
+#[test]
+fn messages_and_archives_hold_their_facts_in_their_places() {
+    let Some(folder) = corpus("docs") else { return };
+    let manifest = std::fs::read_to_string(folder.join("manifest.jsonl")).unwrap();
+    let extractors = Extractors::new(second_reader());
+    let (mut checked, mut lacking, mut unread) = (0, Vec::new(), 0);
+    for line in manifest.lines() {
+        let entry: Placed = serde_json::from_str(line).unwrap();
+        let format = match entry.format.as_str() {
+            "eml" => Format::Eml,
+            "msg" => Format::Msg,
+            "mbox" => Format::Mbox,
+            "zip" => Format::Zip,
+            _ => continue,
+        };
+        let bytes = std::fs::read(folder.join(&entry.file)).unwrap();
+        let extraction = extractors
+            .extract_file(format, &entry.file, &bytes)
+            .unwrap();
+        assert!(is_clean(&extraction), "{}", entry.file);
+        for page in &extraction.pages {
+            let place = page.record.locator.short().unwrap_or_default();
+            assert!(!place.contains("..") && !place.starts_with('/'), "{place}");
+        }
+        for fact in &entry.facts {
+            let mut placed = extraction.pages.iter().filter(|page| is_placed(page, fact));
+            checked += 1;
+            if placed.clone().any(|page| holds_placed(page, fact)) {
+                continue;
+            }
+            // A workbook counts as unread only where the build has no reader for it.
+            if placed.all(|page| page.record.method == ReadMethod::Missing) {
+                unread += 1;
+            } else {
+                lacking.push(format!("{}: {}", entry.file, fact.text));
+            }
+        }
+    }
+    println!(
+        "{} of {checked} facts, {unread} unread",
+        checked - lacking.len() - unread
+    );
+    assert!(checked >= 28, "the corpus is not whole: {checked} facts");
+    assert_eq!(lacking, Vec::<String>::new());
+    assert!(unread <= 1, "{unread}");
+}

@@ -89,7 +89,7 @@ fn read(
     }
     let (html, own_title) = xhtml::as_html(&bytes);
     let read = input
-        .read_part(Format::Html, &html)
+        .part(Format::Html, &html)
         .map_err(|error| error.to_string())?;
     let Some(text) = read.pages.into_iter().next() else {
         return Err("the chapter is empty".to_owned());

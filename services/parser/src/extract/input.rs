@@ -108,7 +108,11 @@ impl<'a> Input<'a> {
         let format = detect(path, head).map_err(|error| ExtractError::Unsupported {
             what: error.kind().to_owned(),
         })?;
-        self.extractors.extract(format, &self.inner(path, bytes))
+        let inner = Input {
+            bytes,
+            ..self.at(self.depth + 1, path)
+        };
+        self.extractors.read(format, &inner)
     }
 
     /// This document, by the reader of `format` itself.
@@ -119,56 +123,94 @@ impl<'a> Input<'a> {
         self.extractors.of(format).extract(self)
     }
 
-    /// A part of this document that is one of `format`, such as a chapter, or the whole of it
-    /// without the encryption it lies under.
+    /// The whole of this document without the encryption it lies under.
     ///
     /// # Errors
     /// When it cannot be read, or is one too many.
-    pub(super) fn read_part(
+    pub(super) fn unlocked(
         &self,
         format: Format,
         bytes: &[u8],
     ) -> Result<Extraction, ExtractError> {
-        self.spend(bytes.len())?;
-        let extractors = self.extractors;
-        extractors.extract(format, &self.inner(self.name, bytes))
+        let inner = Input {
+            bytes,
+            ..self.inside(self.name, bytes.len())?
+        };
+        self.extractors.read(format, &inner)
     }
 
-    fn inner<'b>(&'b self, name: &'b str, bytes: &'b [u8]) -> Input<'b> {
+    /// A part of this document that is written in `format`, such as the body of an e-mail or a
+    /// chapter of a book: at the
+    /// same depth, and no file of its own.
+    ///
+    /// # Errors
+    /// When it cannot be read, or there is no more room for it.
+    pub fn part(&self, format: Format, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+        self.spend_bytes(bytes.len())?;
+        let part = Input {
+            bytes,
+            ..self.at(self.depth, self.name)
+        };
+        self.extractors.read(format, &part)
+    }
+
+    /// This document's reader one level deeper, for the file `path` of so many bytes whose format
+    /// need not be found out, such as an e-mail in another. Counts as a file.
+    ///
+    /// # Errors
+    /// When it is one too many.
+    pub fn inside<'b>(&'b self, path: &'b str, bytes: usize) -> Result<Input<'b>, ExtractError> {
+        self.spend(bytes)?;
+        Ok(self.at(self.depth + 1, path))
+    }
+
+    /// Whether no further file within the document is read, for their number.
+    pub fn is_full(&self) -> bool {
+        self.spent.files.get() >= MOST_FILES
+    }
+
+    fn at<'b>(&'b self, depth: u32, name: &'b str) -> Input<'b> {
         Input {
             name,
-            bytes,
+            bytes: self.bytes,
             password: self.password,
             extractors: self.extractors,
             ocr: self.ocr,
-            depth: self.depth + 1,
+            depth,
             spent: self.spent,
         }
     }
 
     fn spend(&self, bytes: usize) -> Result<(), ExtractError> {
-        let too_large = |what: &str| {
-            Err(ExtractError::TooLarge {
-                what: what.to_owned(),
-            })
-        };
         if self.depth >= MOST_NESTED {
             return too_large("files lie within files more than 8 deep");
         }
-        if self.spent.files.get() >= MOST_FILES {
+        if self.is_full() {
             return too_large("more than 10,000 files lie within it");
         }
+        self.spend_bytes(bytes)?;
+        self.spent.files.set(self.spent.files.get() + 1);
+        Ok(())
+    }
+
+    fn spend_bytes(&self, bytes: usize) -> Result<(), ExtractError> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         if bytes > self.room() {
             return too_large("the files within it unpack to more than 512 MB");
         }
-        self.spent.files.set(self.spent.files.get() + 1);
         self.spent.bytes.set(self.spent.bytes.get() + bytes);
         Ok(())
     }
 }
 
-fn located(path: &str, mut page: ExtractedPage) -> ExtractedPage {
+fn too_large(what: &str) -> Result<(), ExtractError> {
+    Err(ExtractError::TooLarge {
+        what: what.to_owned(),
+    })
+}
+
+/// `page` as a page of the file `path` within its document.
+pub(super) fn located(path: &str, mut page: ExtractedPage) -> ExtractedPage {
     page.record.locator = Locator::Entry {
         path: path.to_owned(),
         inner: Box::new(page.record.locator),
@@ -226,10 +268,22 @@ mod tests {
         let error = deep.read_within("a.md", b"words").unwrap_err();
         assert!(matches!(error, ExtractError::TooLarge { .. }), "{error}");
 
+        // A part is no file; what lies inside is one, and goes deeper.
+        let files = spent.files.get();
+        let part = outer.part(Format::Markdown, b"# Part\n").unwrap();
+        assert_eq!(part.title.as_deref(), Some("Part"));
+        assert_eq!(spent.files.get(), files);
+        let inner = outer.inside("mail.msg", 5).unwrap();
+        assert_eq!((inner.depth(), inner.name), (1, "mail.msg"));
+        assert_eq!(spent.files.get(), files + 1);
+        assert!(deep.inside("mail.msg", 0).is_err());
+
         spent.bytes.set(MOST_BYTES - 3);
         let error = outer.read_within("a.md", b"words").unwrap_err();
         assert!(error.to_string().contains("512 MB"), "{error}");
+        assert!(outer.part(Format::Text, b"words").is_err());
         spent.files.set(MOST_FILES);
+        assert!(outer.is_full());
         assert!(outer.read_within("a.md", b"w").is_err());
     }
 }

@@ -38,7 +38,7 @@ impl Extractor for OleExtractor {
             let package = locked::package(&mut file, input.password)?;
             // What it is stands within; its name may be wrong.
             let format = kind::package_format(&package).unwrap_or(Format::Zip);
-            return input.read_part(format, &package);
+            return input.unlocked(format, &package);
         }
         if file.has("/Workbook") || file.has("/Book") {
             return match xls_is_locked(&file.first_stream(&["/Workbook", "/Book"])?) {
@@ -60,7 +60,7 @@ impl Extractor for OleExtractor {
         };
         if is_locked(&mut file, format) {
             let document = locked::old_document(input.bytes, input.password)?;
-            return input.read_part(format, &document);
+            return input.unlocked(format, &document);
         }
         input.read_as(format)
     }
