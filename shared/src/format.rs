@@ -4,6 +4,7 @@ mod archive;
 mod compound;
 mod content;
 mod extensions;
+mod offered;
 #[cfg(test)]
 mod tests;
 mod text;

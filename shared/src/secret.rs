@@ -1,11 +1,15 @@
 //! What must not be seen: it shows itself only to who asks for it by name.
 
+mod sealer;
+
 use std::fmt;
+
+pub use sealer::{SealError, Sealer};
 
 use serde::{Deserialize, Serialize};
 
 /// A document's password. Its `Debug` says nothing; it travels only between processes of this
-/// machine, never into a log, a message store or a database.
+/// machine, never into a log, a message store or a database: those get it sealed ([`Sealer`]).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Password(String);

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::contract::{
-    ChunksEmbedded, ChunksMade, DeadLetter, DocumentAdmitted, DocumentParsed, ErrorCode, Locator,
-    PageManifest, Reply, StageProgress,
+    CatalogStatus, ChunksEmbedded, ChunksMade, Coverage, DeadLetter, DocumentAdmitted,
+    DocumentParsed, DocumentView, ErrorCode, Hit, ListPages, Locator, PageList, PageManifest,
+    Reply, Retry, Span, StageProgress,
 };
 
 fn root() -> PathBuf {
@@ -55,6 +56,59 @@ fn messages_of_version_1_decode() {
     check::<StageProgress>("stage_progress");
     let manifest = check::<PageManifest>("page_manifest");
     assert_eq!(manifest.missing(), [2]);
+    let locked = check::<DocumentAdmitted>("document_admitted_locked");
+    assert!(!format!("{locked:?}").contains(&locked.password.unwrap().0));
+    check::<ListPages>("list_pages");
+    let list = check::<PageList>("page_list");
+    assert_eq!(
+        (list.pages[0].record.number, list.pages[0].chunks.len()),
+        (1, 2)
+    );
+    check::<DocumentView>("document_view");
+    check::<CatalogStatus>("catalog_status");
+    let hit = check::<Hit>("hit");
+    assert_eq!(hit.coverage, Coverage::of(311, 198));
+}
+
+/// What programs of before wrote still decodes: fields added since have their defaults.
+#[test]
+fn fields_added_since_may_be_absent() {
+    #[track_caller]
+    fn without<T: DeserializeOwned>(name: &str, fields: &[&str]) -> T {
+        let path = root().join("tests/fixtures/v1").join(name);
+        let text = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for field in fields {
+            assert!(
+                value.as_object_mut().unwrap().remove(*field).is_some(),
+                "{field}"
+            );
+        }
+        serde_json::from_value(value).unwrap()
+    }
+    let view: DocumentView = without("document_view", &["missing_count", "outdated", "notes"]);
+    assert!(!view.outdated && view.notes.is_empty());
+    let status: CatalogStatus = without("catalog_status", &["missing_pages", "outdated"]);
+    assert_eq!((status.missing_pages, status.outdated), (0, 0));
+    let hit: Hit = without("hit", &["table_header", "coverage"]);
+    assert_eq!((hit.table_header.as_str(), hit.coverage), ("", None));
+    assert_eq!(
+        serde_json::from_str::<Retry>("\"outdated\"").unwrap(),
+        Retry::Outdated
+    );
+}
+
+#[test]
+fn a_document_s_coverage_is_told_when_it_is_not_whole() {
+    #[track_caller]
+    fn check(pages: u32, missing: u32, expect: Option<&str>) {
+        let told = Coverage::of(pages, missing).map(|coverage| coverage.to_string());
+        assert_eq!(told.as_deref(), expect);
+    }
+    check(311, 198, Some("113 of 311 pages"));
+    check(311, 0, None);
+    check(1, 1, Some("0 of 1 page"));
+    check(0, 0, None);
 }
 
 #[test]
@@ -116,6 +170,22 @@ fn a_place_is_told_as_the_document_tells_it_and_never_invented() {
         },
         Some("a/b.pdf, p.2"),
     );
+    let inner = Box::new(Locator::Block { number: 1 });
+    let nested = Locator::Entry {
+        path: "message 3".into(),
+        inner: Box::new(Locator::Entry {
+            path: "a.txt".into(),
+            inner,
+        }),
+    };
+    check(&nested, Some("message 3 › a.txt"));
+    assert_eq!(nested.within("box.mbox"), "box.mbox › message 3 › a.txt");
+    let page = Locator::PdfPage {
+        physical: 2,
+        label: None,
+    };
+    assert_eq!(page.within("a.pdf"), "a.pdf, p.2");
+    assert_eq!(Locator::Block { number: 1 }.within("a.txt"), "a.txt");
 }
 
 /// Set `IBID_UPDATE_SCHEMAS=1` to write the schemas anew after adding to the contract.
@@ -136,4 +206,25 @@ fn schemas_are_the_committed_ones() {
             "{name}: run with IBID_UPDATE_SCHEMAS=1 and look at the change"
         );
     }
+}
+
+#[test]
+fn a_page_is_cited_for_its_words() {
+    #[track_caller]
+    fn check(texts: &[&str], expect: &[u32]) {
+        let spans: Vec<Span> = (4..)
+            .zip(texts)
+            .map(|(page, text)| Span {
+                page,
+                start: 7,
+                end: 7 + u32::try_from(text.len()).unwrap(),
+            })
+            .collect();
+        assert_eq!(Span::pages_with_words(&spans, &texts.concat()), expect);
+    }
+    check(&["one ", "two"], &[4, 5]);
+    check(&["\n", "* * *\n", "dröi "], &[6]);
+    check(&["one", " ", "three"], &[4, 6]);
+    check(&["—", "…"], &[4, 5]);
+    check(&[], &[]);
 }

@@ -21,7 +21,7 @@ from packing import NoText, chunk_pages
 from units import Counter
 
 STREAM, DURABLE, FILTER = "INGEST_CHUNK", "chunker", "ingest.v1.chunk.*"
-CHUNKER_VERSION = "c1"
+CHUNKER_VERSION = "c2"
 MAX_CHUNKS, MAX_TEXT_BYTES = 64, 256 * 1024
 HEARTBEAT_SECONDS = 4
 
@@ -72,7 +72,8 @@ class Chunker:
         for page in manifest["pages"]:
             missing = page["method"] == "missing"
             file = self.blobs / folder / f"page_{page['number']:04}.md"
-            pages.append((page["number"], "" if missing else file.read_bytes().decode()))
+            text = "" if missing else file.read_bytes().decode()
+            pages.append((page["number"], text, page["locator"]))
         return chunk_pages(pages, self.counter)
 
     async def publish(self, subject, identity, message):

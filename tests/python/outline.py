@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
-HEADING, PROSE, ROWS = "heading", "prose", "rows"
+HEADING, PROSE, ROWS, TABLES = "heading", "prose", "rows", "tables"
 PARAGRAPH, ITEM, TABLE, CODE = "paragraph", "item", "table", "code"
 
 LONGEST_HEADING_BYTES = 300
@@ -22,17 +22,33 @@ def lines_of(text):
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
+def border(before, after):
+    """What lies between two pages: nothing, another place, or one with headings of its own."""
+    kinds = before["kind"], after["kind"]
+    if kinds == ("pdf_page", "pdf_page") or set(kinds) <= {"section", "block"}:
+        return None
+    if kinds == ("entry", "entry") and before["path"] == after["path"]:
+        return border(before["inner"], after["inner"])
+    if before == after:
+        return None
+    return "place" if kinds == ("part", "part") else "fresh"
+
+
 class Document:
     """All pages joined without a separator."""
 
     def __init__(self, pages):
-        """`pages` are pairs of page number and Markdown."""
-        self.text = "".join(markdown for _, markdown in pages)
-        self.pages = []
-        at = 0
-        for number, markdown in pages:
+        """`pages` are page number, Markdown and locator."""
+        self.text = "".join(markdown for _, markdown, _ in pages)
+        self.pages, self.places, self.borders = [], [], []
+        at, before = 0, None
+        for number, markdown, locator in pages:
             self.pages.append((number, at, at + len(markdown)))
             at += len(markdown)
+            self.borders.append(border(before, locator) if before else None)
+            place = self.places[-1] if self.places else 0
+            self.places.append(place + bool(self.borders[-1]))
+            before = locator
         self.ends = [end for _, _, end in self.pages]
         # bytes[i] is the number of UTF-8 bytes before character i.
         self.bytes = [0, *accumulate(len(c.encode()) for c in self.text)]
@@ -131,6 +147,12 @@ class Outline:
             self._page(index)
 
     def _page(self, index):
+        crossed = self.document.borders[index]
+        if crossed:
+            self.fence = None
+            if crossed == "fresh":
+                self.stack = []
+            self.sections.append([heading for _, heading in self.stack])
         _, start, end = self.document.pages[index]
         text = self.document.text[start:end]
         at = start
@@ -195,7 +217,7 @@ class Outline:
 
     def _close(self):
         if self.open:
-            kind = PROSE if self.open.shape in (PARAGRAPH, ITEM) else ROWS
+            kind = {TABLE: TABLES, CODE: ROWS}.get(self.open.shape, PROSE)
             self._push(self.open.start, self.open.end, kind)
             self.open = None
 
@@ -259,3 +281,11 @@ def plain_title(title):
     plain = re.sub(r"(`+)(.+?)\1", r"\2", plain)
     plain = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", plain)
     return plain.strip()
+
+
+def header_length(text):
+    """Length of the header row and the rule that a table begins with, 0 without."""
+    header, rule = (lines_of(text) + ["", ""])[:2]
+    named = header.lstrip().startswith("|") and any(c.isalnum() for c in header)
+    ruled = rule.strip().startswith("|") and "-" in rule and set(rule.strip()) <= set("|-: ")
+    return len(header) + len(rule) if named and ruled else 0

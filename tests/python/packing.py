@@ -15,7 +15,7 @@ class NoText(Exception):
 
 
 def chunk_pages(pages, counter):
-    """The chunks of `pages`, pairs of number and Markdown, as the contract's JSON has them."""
+    """The chunks of `pages` (number, Markdown, locator), as the contract's JSON has them."""
     document = Document(pages)
     outline = Outline(document)
     units = units_of(document, outline, counter)
@@ -53,13 +53,15 @@ class Packer:
     def room(self, units):
         """The room of a chunk that begins with `units`."""
         headings, begins_section, section = 0, False, 0
+        repeated = units[0].repeats()
         for unit in units:
             section = unit.section
             if not unit.heading:
                 break
             headings += unit.tokens
             begins_section = True
-        overlap = 0 if begins_section else self.overlap
+        overlap = max(repeated[2], self.overlap) if repeated else self.overlap
+        overlap = 0 if begins_section else overlap
         whole = self.counter.window - self.counter.special
         limit = max(whole - LEAST_TEXT - headings - overlap, 0)
         if (section, limit) not in self.prefixes:
@@ -89,7 +91,8 @@ class Packer:
         drafts, segment = [], deque()
         for unit in units:
             last = segment[-1] if segment else None
-            if last and not last.heading and (unit.heading or unit.page != last.page):
+            ends = last and not last.heading and (unit.heading or unit.page != last.page)
+            if ends or (last and unit.place != last.place):
                 self.pack_segment(segment, drafts)
             segment.append(unit)
         self.pack_segment(segment, drafts)
@@ -97,11 +100,15 @@ class Packer:
 
     def pack_segment(self, segment, drafts):
         """Moves all units of a segment into drafts."""
+        begun = False
         while segment:
             room = self.room(segment)
             tokens = sum(unit.tokens for unit in segment)
             size = self.document.size(segment[0].start, segment[-1].end)
-            if tokens <= room.text and size <= MOST_BYTES:
+            # Text that fits as a whole is not cut to make room for an overlap.
+            limit = room.text if begun else room.left
+            begun = True
+            if tokens <= limit and size <= MOST_BYTES:
                 take = len(segment)
             else:
                 take = self.cut(segment, tokens, room)
@@ -132,12 +139,13 @@ class Packer:
                 best = (cost, fitting)
         if best:
             return best[1]
-        wanted = min(max(target, total + full // 8), full) - total
         if fitting >= len(segment):
             return fitting
         unit = segment[fitting]
+        least = full if unit.opens_table() else total + full // 8
+        wanted = min(max(target, least), full) - total
         over = unit.tokens > later or self.document.size(unit.start, unit.end) > MOST_BYTES
-        if has_text and not over and total >= full // 8:
+        if has_text and (unit.opens_table() or (not over and total >= full // 8)):
             return fitting
         rest = unit.split_off(self.document, self.counter, wanted)
         if rest:
@@ -156,7 +164,8 @@ class Packer:
             size = sum(self.document.size(part[0].start, part[-1].end) for part in (last, draft))
             small = tokens[0] if towards_next else tokens[1]
             room = self.room(last + draft)
-            if small < self.overlap and size <= MOST_BYTES and sum(tokens) <= room.text:
+            near = last[-1].place == draft[0].place
+            if near and small < self.overlap and size <= MOST_BYTES and sum(tokens) <= room.text:
                 last.extend(draft)
             else:
                 joined.append(draft)
@@ -169,12 +178,14 @@ class Packer:
             draft = queue.popleft()
             room = self.room(draft)
             chunk = self.fit(before, draft, room)
-            if chunk["tokens"] > self.counter.window:
-                rest = self.split(draft)
-                if rest is None:
-                    raise ValueError(f"a chunk of {chunk['tokens']} tokens cannot be cut")
+            over = chunk["tokens"] > self.counter.window
+            header = self.header(draft)
+            rest = self.split(draft) if over or header not in (None, chunk["overlap"]) else None
+            if rest:
                 queue.extendleft([rest, draft])
                 continue
+            if over:
+                raise ValueError(f"a chunk of {chunk['tokens']} tokens cannot be cut")
             chunk["index"] = len(chunks)
             chunk["heading_path"] = list(self.sections[room.section])
             chunks.append(chunk)
@@ -185,10 +196,14 @@ class Packer:
         """The chunk of `draft`, with as much overlap as fits."""
         start, end = draft[0].start, draft[-1].end
         text = self.document.text[start:end]
-        limit = min(self.overlap, max(room.left - sum(unit.tokens for unit in draft), 0))
+        limit = max(room.left - sum(unit.tokens for unit in draft), 0)
         chunk = {"prefix": room.prefix, "text": text, "spans": self.document.spans(start, end)}
         while True:
-            chunk["overlap"] = self.overlap_of(before, draft, limit)
+            repeated = draft[0].repeats()
+            if repeated and repeated[2] <= limit:
+                chunk["overlap"] = self.header(draft)
+            else:
+                chunk["overlap"] = self.overlap_of(before, draft, min(limit, self.overlap))
             parts = [chunk[name].strip() for name in ("prefix", "overlap", "text")]
             chunk["tokens"] = self.counter.exact("\n".join(part for part in parts if part))
             over = max(chunk["tokens"] - self.counter.window, 0)
@@ -196,7 +211,12 @@ class Packer:
                 return chunk
             if not chunk["overlap"]:
                 chunk["prefix"] = ""
-            limit = max(limit - over, 0)
+            limit = max(min(limit, self.counter.estimate(chunk["overlap"])) - over, 0)
+
+    def header(self, draft):
+        """The header of the table that `draft` goes on with, or None."""
+        repeated = draft[0].repeats()
+        return self.document.text[repeated[0] : repeated[1]].strip() if repeated else None
 
     def overlap_of(self, before, draft, limit):
         """The end of the chunk before: whole sentences if the last fits, else its last words."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from outline import HEADING, PROSE, lines_of
+from outline import HEADING, PROSE, TABLES, header_length, lines_of
 
 MOST_BYTES = 32 * 1024
 PIECE_BYTES = 48
@@ -133,6 +133,17 @@ class Unit:
     opens_block: bool
     section: int
     page: int
+    place: int
+    # Start, end and tokens of its table's header.
+    header: tuple | None
+
+    def repeats(self):
+        """The header of the table it goes on with, or None."""
+        return self.header if self.header and self.header[1] <= self.start else None
+
+    def opens_table(self):
+        """Whether it has the header of its table."""
+        return bool(self.header) and not self.repeats()
 
     def split_off(self, document, counter, tokens):
         """Cuts off a head of at most `tokens`; gives the rest, or None when all is the head."""
@@ -152,7 +163,8 @@ class Unit:
         middle = self.start + cut
         left = max(self.tokens - total, 0)
         page = document.page_at(middle)
-        rest = Unit(middle, self.end, left, self.heading, False, self.section, page)
+        where = (self.section, page, self.place, self.header)
+        rest = Unit(middle, self.end, left, self.heading, False, *where)
         self.end, self.tokens = middle, total
         return rest
 
@@ -164,12 +176,20 @@ def units_of(document, outline, counter):
     units = join_sentences(document, outline, units)
     for unit in units:
         unit.tokens = counter.estimate(document.text[unit.start : unit.end])
-    for _, run in groupby(units, key=lambda unit: unit.heading):
-        run = list(run)
-        if sum(unit.tokens for unit in run) > counter.window // 2:
-            for unit in run:
-                unit.heading = False
-    return attach_last_headings(units)
+        if unit.header:
+            start, end, _ = unit.header
+            tokens = counter.estimate(document.text[start:end])
+            unit.header = (start, end, tokens) if tokens <= counter.window // 3 else None
+    settled = []
+    for _, place in groupby(units, key=lambda unit: unit.place):
+        place = list(place)
+        for _, run in groupby(place, key=lambda unit: unit.heading):
+            run = list(run)
+            if sum(unit.tokens for unit in run) > counter.window // 4:
+                for unit in run:
+                    unit.heading = False
+        settled += attach_last_headings(place)
+    return settled
 
 
 def starts(document, outline):
@@ -181,11 +201,16 @@ def starts(document, outline):
             pieces = [(0, len(text))]
         else:
             pieces = sentences(text) if block.kind == PROSE else lines(text)
+        header = None
+        if block.kind == TABLES and header_length(text):
+            header = (block.start, block.start + header_length(text), 0)
+            # The first row stays with the header.
+            pieces = [(0, pieces[:3][-1][1]), *pieces[3:]]
         page = document.page_at(block.start)
+        where = (block.section, page, document.places[page], header)
         for start, end in pieces:
-            place = (block.start + start, block.start + end)
-            heading = block.kind == HEADING
-            units.append(Unit(*place, 0, heading, start == 0, block.section, page))
+            at = (block.start + start, block.start + end)
+            units.append(Unit(*at, 0, block.kind == HEADING, start == 0, *where))
     return units
 
 
@@ -235,6 +260,7 @@ def join_sentences(document, outline, units):
         if (
             last
             and last.page != unit.page
+            and last.place == unit.place
             and last.section == unit.section
             and is_prose(last)
             and is_prose(unit)

@@ -54,6 +54,35 @@ async fn document_at(browser: &PathBuf, address: &str) -> Result<String> {
 }
 
 #[tokio::test]
+async fn a_link_to_a_document_shows_how_each_page_was_read() -> Result<()> {
+    let Some(browser) = chromium() else {
+        println!("skipped: chromium is not on this machine");
+        return Ok(());
+    };
+    let manual = samples::folder().join("manuals");
+    let harness = Harness::start(&[&manual]).await?;
+    let documents = harness.client().wait_until_final(1, LIMIT).await?;
+    let id = &documents.first().context("no document")?.id;
+
+    let address = format!("{}#document={id}", harness.client().url());
+    let page = document_at(&browser, &address).await?;
+    for expect in [
+        "kl-40-service-manual.pdf: how its pages were read",
+        "<h2 id=\"detail-title\">kl-40-service-manual.pdf</h2>",
+        "class=\"strip\"",
+        "aria-label=\"4 pages: ",
+        "aria-label=\"Read p.2 (3)\"",
+        "text layer",
+    ] {
+        ensure!(
+            page.contains(expect),
+            "`{expect}` is not on the page:\n{page}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_question_in_the_browser_gets_a_cited_answer() -> Result<()> {
     let Some(browser) = chromium() else {
         println!("skipped: chromium is not on this machine");

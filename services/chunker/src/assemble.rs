@@ -27,7 +27,8 @@ pub(crate) fn assemble(
         let room = rooms.of(&draft)?;
         let path = sections.get(room.section).cloned().unwrap_or_default();
         let chunk = fit(document, budget, &before, &draft, room)?;
-        if chunk.tokens > budget.window
+        let lost_header = lost_header(document, &draft, &chunk);
+        if (chunk.tokens > budget.window || lost_header)
             && let Some(rest) = split(document, &budget.tokenizer, &mut draft)?
         {
             queue.push_front(rest);
@@ -63,7 +64,7 @@ fn fit(
     let text = document.slice(range(draft)).to_owned();
     let spans = document.spans(&range(draft));
     let tokens = draft.iter().map(|unit| unit.tokens).sum();
-    let mut limit = (budget.window / 8).min(room.left.saturating_sub(tokens));
+    let mut limit = room.left.saturating_sub(tokens);
     let mut chunk = Chunk {
         index: 0,
         heading_path: Vec::new(),
@@ -74,7 +75,12 @@ fn fit(
         tokens: 0,
     };
     loop {
-        chunk.overlap = overlap(document, &budget.tokenizer, before, draft, limit)?;
+        chunk.overlap = if let Some(header) = repeated_header(document, draft, limit) {
+            header
+        } else {
+            let limit = limit.min(budget.window / 8);
+            overlap(document, &budget.tokenizer, before, draft, limit)?
+        };
         chunk.tokens = budget.tokenizer.exact(&chunk.embed_input())?;
         let over = chunk.tokens.saturating_sub(budget.window);
         if over == 0 || (chunk.overlap.is_empty() && chunk.prefix.is_empty()) {
@@ -83,8 +89,24 @@ fn fit(
         if chunk.overlap.is_empty() {
             chunk.prefix.clear();
         }
-        limit = limit.saturating_sub(over);
+        // Counted whole, the overlap may have other tokens than its words promised.
+        let had = budget.tokenizer.estimate(&chunk.overlap)?;
+        limit = limit.min(had).saturating_sub(over);
     }
+}
+
+/// Whether the header that `draft` should repeat had no room beside its text: counted whole, the
+/// words have other tokens than they promised.
+fn lost_header(document: &Document, draft: &[Unit], chunk: &Chunk) -> bool {
+    let header = draft.first().and_then(Unit::repeats);
+    header.is_some_and(|header| document.slice(header.range()).trim() != chunk.overlap)
+}
+
+/// The header of the table that `draft` goes on with, when it has at most `limit` tokens.
+fn repeated_header(document: &Document, draft: &[Unit], limit: u32) -> Option<String> {
+    let header = draft.first()?.repeats()?;
+    let text = document.slice(header.range()).trim();
+    (header.tokens <= limit).then(|| text.to_owned())
 }
 
 /// The end of the chunk before, within `limit` tokens: whole sentences if the last one fits, else

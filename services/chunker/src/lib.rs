@@ -15,6 +15,7 @@ mod room;
 mod sentence;
 mod settings;
 mod stage;
+mod table;
 mod tokens;
 mod unit;
 
@@ -36,7 +37,8 @@ use shared::settings::Model;
 ///
 /// The spans of all chunks, in order, cover every byte of every page once. No chunk has more than
 /// the window's tokens. A chunk's heading path are the headings above its first text, its own
-/// included. The same pages give the same chunks.
+/// included. Text of different places, such as two slides, is never in one chunk. A chunk that goes
+/// on with a table has its header as overlap. The same pages give the same chunks.
 ///
 /// # Errors
 /// [`ChunkError::NoText`] when all pages are blank; else when the tokenizer refuses the text.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser};
 
-use crate::document::{Document, Page};
+use crate::document::{Border, Document, Page};
 use crate::fence::{Fence, Fences};
 
 /// Longer headings, in bytes, are paragraphs that happen to start with `#`.
@@ -21,8 +21,10 @@ pub(crate) enum BlockKind {
     Heading,
     /// Running text: falls into sentences.
     Prose,
-    /// A table, code, or front matter: falls into lines.
+    /// Code or front matter: falls into lines.
     Rows,
+    /// Falls into rows, the first of which stays with the header.
+    Table,
 }
 
 /// A block. It lies in one page; what is between blocks is white space and rules.
@@ -39,13 +41,13 @@ pub(crate) struct Block {
 pub(crate) struct Outline {
     pub(crate) blocks: Vec<Block>,
     /// The heading path of each section, outermost heading first. Section 0 is what comes before
-    /// the first heading; every heading begins another.
+    /// the first heading; every heading and every place begins another.
     pub(crate) sections: Vec<Vec<String>>,
 }
 
 impl Outline {
     /// Reads `document` line by line. Blocks end with their page; headings and open code fences
-    /// reach over pages.
+    /// reach over the pages of a place.
     pub(crate) fn of(document: &Document) -> Self {
         let mut reader = Reader {
             document,
@@ -95,6 +97,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn page(&mut self, page: &Page, first: bool) {
+        self.cross(page.border);
         let text = self.document.slice(page.range.clone());
         let mut at = page.range.start;
         let mut matter = if first { front_matter(text) } else { 0 };
@@ -116,6 +119,18 @@ impl Reader<'_> {
         if self.fence.as_ref().is_some_and(unclosed) {
             self.fence = None;
         }
+    }
+
+    /// Another place is another section, and its text begins anew.
+    fn cross(&mut self, border: Border) {
+        if border == Border::None {
+            return;
+        }
+        self.fence = None;
+        if border == Border::Fresh {
+            self.stack.clear();
+        }
+        self.section();
     }
 
     fn line(&mut self, line: &str, range: Range<usize>) {
@@ -179,7 +194,8 @@ impl Reader<'_> {
         let Some(open) = self.open.take() else { return };
         let kind = match open.shape {
             Shape::Paragraph { .. } | Shape::Item => BlockKind::Prose,
-            Shape::Table | Shape::Code => BlockKind::Rows,
+            Shape::Table => BlockKind::Table,
+            Shape::Code => BlockKind::Rows,
         };
         self.push(open.start..open.end, kind);
     }
@@ -213,9 +229,14 @@ impl Reader<'_> {
         if !title.is_empty() {
             self.stack.push((level, title));
         }
+        self.section();
+        self.push(range, BlockKind::Heading);
+    }
+
+    /// Begins a section under the headings there are.
+    fn section(&mut self) {
         let path = self.stack.iter().map(|(_, title)| title.clone()).collect();
         self.outline.sections.push(path);
-        self.push(range, BlockKind::Heading);
     }
 }
 
@@ -300,6 +321,8 @@ fn plain_title(title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use shared::contract::Locator;
+
     use super::*;
     use crate::PageText;
 
@@ -309,6 +332,10 @@ mod tests {
             .zip(pages)
             .map(|(number, text)| PageText {
                 number,
+                locator: Locator::PdfPage {
+                    physical: number,
+                    label: None,
+                },
                 markdown: (*text).to_owned(),
             })
             .collect();
@@ -319,7 +346,7 @@ mod tests {
             let kind = match block.kind {
                 BlockKind::Heading => "H",
                 BlockKind::Prose => "P",
-                BlockKind::Rows => "R",
+                BlockKind::Rows | BlockKind::Table => "R",
             };
             let text = document
                 .slice(block.range.clone())

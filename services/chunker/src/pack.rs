@@ -21,7 +21,7 @@ pub(crate) fn range(units: &[Unit]) -> Range<usize> {
 }
 
 /// Packs all units of a document. Chunks end where a section or a page does, except that small
-/// ones are put together.
+/// ones of one place are put together.
 pub(crate) fn pack(
     document: &Document,
     counter: &TokenCounter,
@@ -56,9 +56,10 @@ impl Segment {
     }
 
     fn ends_before(&self, unit: &Unit) -> bool {
-        self.units
-            .back()
-            .is_some_and(|last| !last.heading && (unit.heading || unit.page != last.page))
+        self.units.back().is_some_and(|last| {
+            let text_ends = !last.heading && (unit.heading || unit.page != last.page);
+            text_ends || unit.place != last.place
+        })
     }
 
     /// Moves all units into drafts.
@@ -141,11 +142,14 @@ impl Segment {
         if let Some((_, take)) = best {
             return Ok(take);
         }
-        let wanted = target.max(sum + full / 8).min(full) - sum;
         let Some(unit) = self.units.get_mut(fitting) else {
             return Ok(fitting);
         };
-        let stays_whole = unit.whole || (!unit.over(later) && sum >= full / 8);
+        // A header is not cut in two while it fits into a chunk.
+        let opens_table = unit.opens_table();
+        let least = if opens_table { full } else { sum + full / 8 };
+        let wanted = target.max(least).min(full) - sum;
+        let stays_whole = unit.whole || opens_table || (!unit.over(later) && sum >= full / 8);
         if has_text && stays_whole {
             return Ok(fitting);
         }
@@ -184,7 +188,12 @@ fn join_small(
         };
         let both = tokens(last) + tokens(&draft);
         let bytes = range(last).len() + range(&draft).len();
-        let joins = tokens(candidate) < small
+        let same_place = match (last.last(), draft.first()) {
+            (Some(last), Some(first)) => last.place == first.place,
+            _ => true,
+        };
+        let joins = same_place
+            && tokens(candidate) < small
             && bytes <= MOST_BYTES
             && both <= rooms.of(last.iter().chain(&draft))?.text();
         if joins {

@@ -60,6 +60,8 @@ impl<'a> Rooms<'a> {
         units: impl IntoIterator<Item = &'u Unit>,
     ) -> Result<Room, ChunkError> {
         let (mut headings, mut begins_section, mut section) = (0, false, 0);
+        let mut units = units.into_iter().peekable();
+        let repeated = units.peek().and_then(|unit| unit.repeats());
         for unit in units {
             section = unit.section;
             if !unit.heading && !unit.whole {
@@ -71,7 +73,11 @@ impl<'a> Rooms<'a> {
             }
             begins_section = true;
         }
-        let overlap = if begins_section { 0 } else { self.overlap() };
+        let overlap = match repeated {
+            _ if begins_section => 0,
+            Some(header) => header.tokens.max(self.overlap()),
+            None => self.overlap(),
+        };
         let all = self
             .budget
             .window

@@ -82,6 +82,7 @@ impl Chunker {
             };
             pages.push(PageText {
                 number: page.number,
+                locator: page.locator.clone(),
                 markdown,
             });
         }
@@ -98,7 +99,7 @@ fn failure(error: ChunkError) -> Failure {
         ChunkError::NoText => Failure::reject(
             ErrorCode::NoText,
             "the document has no text",
-            "if it is a scan, run OCR on it and add it again",
+            "if it is a scan, install tesseract and retry the document",
         ),
         ChunkError::PageTooLarge { .. } => Failure::reject(
             ErrorCode::OverLimit,

@@ -76,6 +76,12 @@ impl Budget {
         })
     }
 
+    /// Tokens of a table's header at most, to be repeated where the table goes on: a third of the
+    /// window.
+    pub(crate) fn most_header(&self) -> u32 {
+        self.window / 3
+    }
+
     /// The budget of the model that the settings name.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use crate::ChunkError;
 use crate::document::Document;
 use crate::outline::{Block, BlockKind, Outline};
 use crate::sentence::sentences;
+use crate::table::{Header, header_length};
 use crate::tokens::{Budget, TokenCounter};
 
 /// Most bytes in a chunk. Only text that tokenizers skip gets there, such as long runs of white
@@ -31,6 +32,10 @@ pub(crate) struct Unit {
     pub(crate) section: usize,
     /// Index of the page it begins on.
     pub(crate) page: usize,
+    /// The place of that page.
+    pub(crate) place: usize,
+    /// The header of the table it is of; the unit that has it begins the table.
+    pub(crate) header: Option<Header>,
 }
 
 /// Cuts `document` into units; none when it has no text.
@@ -47,9 +52,49 @@ pub(crate) fn units(
             .tokenizer
             .estimate(document.slice(unit.range.clone()))?;
     }
-    demote_lists_of_headings(&mut units, budget.window / 4);
-    attach_last_headings(document, budget, &mut units)?;
-    Ok(units)
+    measure_headers(document, budget, &mut units)?;
+    let mut settled = Vec::with_capacity(units.len());
+    for mut place in parted(units) {
+        demote_lists_of_headings(&mut place, budget.window / 4);
+        attach_last_headings(document, budget, &mut place)?;
+        settled.append(&mut place);
+    }
+    Ok(settled)
+}
+
+/// `units` place by place.
+fn parted(units: Vec<Unit>) -> Vec<Vec<Unit>> {
+    let mut places: Vec<Vec<Unit>> = Vec::new();
+    for unit in units {
+        match places.last_mut() {
+            Some(place) if place.last().is_some_and(|last| last.place == unit.place) => {
+                place.push(unit);
+            }
+            _ => places.push(vec![unit]),
+        }
+    }
+    places
+}
+
+/// Counts the headers of tables, and drops those over [`Budget::most_header`]: repeated, they
+/// would leave no room for rows.
+fn measure_headers(
+    document: &Document,
+    budget: &Budget,
+    units: &mut [Unit],
+) -> Result<(), ChunkError> {
+    let mut measured: Option<Header> = None;
+    for unit in units {
+        let Some(header) = &mut unit.header else {
+            continue;
+        };
+        if measured.is_none_or(|before| before.start != header.start) {
+            header.tokens = budget.tokenizer.estimate(document.slice(header.range()))?;
+            measured = Some(*header);
+        }
+        unit.header = measured.filter(|header| header.tokens <= budget.most_header());
+    }
+    Ok(())
 }
 
 /// One unit per heading, sentence and line.
@@ -61,8 +106,11 @@ fn starts(document: &Document, outline: &Outline) -> Vec<Unit> {
             BlockKind::Heading => std::iter::once(0..text.len()).collect(),
             BlockKind::Prose => sentences(text),
             BlockKind::Rows => lines(text),
+            BlockKind::Table => rows(text),
         };
         let page = document.page_at(block.range.start);
+        let place = document.pages().get(page).map_or(0, |page| page.place);
+        let header = header_of(block, text);
         units.extend(pieces.into_iter().map(|piece| Unit {
             range: block.range.start + piece.start..block.range.start + piece.end,
             tokens: 0,
@@ -71,9 +119,34 @@ fn starts(document: &Document, outline: &Outline) -> Vec<Unit> {
             opens_block: piece.start == 0,
             section: block.section,
             page,
+            place,
+            header,
         }));
     }
     units
+}
+
+fn header_of(block: &Block, text: &str) -> Option<Header> {
+    let length = header_length(text).filter(|_| block.kind == BlockKind::Table)?;
+    Some(Header {
+        start: block.range.start,
+        end: block.range.start + length,
+        tokens: 0,
+    })
+}
+
+/// Ranges of a table's rows; the first goes with the header.
+fn rows(text: &str) -> Vec<Range<usize>> {
+    let mut rows = lines(text);
+    if header_length(text).is_some() {
+        let of_first = rows.len().min(3);
+        let end = rows
+            .drain(..of_first)
+            .next_back()
+            .map_or(0, |last| last.end);
+        rows.insert(0, 0..end);
+    }
+    rows
 }
 
 /// Ranges of the lines that have text, each with the blank lines after it.
@@ -127,6 +200,7 @@ fn join_sentences(document: &Document, outline: &Outline, units: &mut Vec<Unit>)
         match joined.last_mut() {
             Some(before)
                 if before.page != unit.page
+                    && before.place == unit.place
                     && before.section == unit.section
                     && is_prose(before)
                     && is_prose(&unit)
@@ -245,10 +319,22 @@ impl Unit {
             opens_block: false,
             section: self.section,
             page: document.page_at(middle),
+            place: self.place,
+            header: self.header,
         };
         self.range.end = middle;
         self.tokens = sum;
         Ok(Some(rest))
+    }
+
+    /// The header to repeat before it: that of the table it goes on with.
+    pub(crate) fn repeats(&self) -> Option<Header> {
+        self.header.filter(|header| header.end <= self.range.start)
+    }
+
+    /// Whether it has the header of its table.
+    pub(crate) fn opens_table(&self) -> bool {
+        self.header.is_some() && self.repeats().is_none()
     }
 
     /// Whether the packer may not put it into one chunk with a budget of `tokens`.

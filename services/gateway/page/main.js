@@ -8,6 +8,7 @@ import { startModels } from "./models.js";
 import { startPicking } from "./pick.js";
 import { startReading } from "./reader.js";
 import { inWork, refreshStatus } from "./status.js";
+import { startUnlocking } from "./unlock.js";
 import { startUploads } from "./uploads.js";
 
 const BUSY_MS = 1500;
@@ -60,6 +61,10 @@ startModels();
 startAsking();
 startReading();
 startLibrary(notice);
+startUnlocking((text) => {
+  notice(text);
+  tick();
+});
 startPicking((picked) => {
   if (picked.length === 0) return notice("There was no file to add.");
   const collection = chosenCollection();

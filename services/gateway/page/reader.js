@@ -31,6 +31,20 @@ function show(markdown, { start, end }) {
   marked.scrollIntoView({ block: "center" });
 }
 
+/** Shows a page of the document `view` as it was read. */
+export async function openText(view, page, name) {
+  byId("reader-title").textContent = `${view.name}, ${name}`;
+  byId("reader-original").href = `/api/v1/documents/${view.id}/original`;
+  body.replaceChildren(make("p", { className: "hint" }, "Reading…"));
+  if (!dialog.open) dialog.showModal();
+  try {
+    const { markdown } = await call("GET", `/documents/${view.id}/pages/${page.number}`);
+    body.replaceChildren(make("pre", {}, markdown || "The page is blank."));
+  } catch (error) {
+    body.replaceChildren(problem(error));
+  }
+}
+
 export function startReading() {
   byId("reader-close").addEventListener("click", () => dialog.close());
 }

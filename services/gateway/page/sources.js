@@ -1,6 +1,7 @@
 // The passages that an answer may rest on, each with its place and a way into the document.
 
 import { make } from "./dom.js";
+import { coverageText } from "./ledger.js";
 import { render } from "./markdown.js";
 import { openPage } from "./reader.js";
 
@@ -31,6 +32,7 @@ function item(source, prefix) {
       place.page && make("span", { className: "source-page" }, place.page),
       place.headings && make("span", { className: "source-headings" }, place.headings),
     ),
+    source.coverage ? make("p", { className: "missing" }, `${coverageText(source.coverage.pages, source.coverage.pages - source.coverage.readable)}; what the other pages say is not known.`) : null,
     make("blockquote", { className: "passage" }, ...render(source.preview, () => null)),
     make("p", { className: "ranks" }, read, " ", ranks(source)),
   );

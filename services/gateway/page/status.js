@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { byId, count, sentence, timeLeft, withCode } from "./dom.js";
+import { coverageText } from "./ledger.js";
 
 /** The services a whole Ibid consists of. */
 const SERVICES = ["parser", "chunker", "embedder", "indexer", "query", "gateway"];
@@ -49,9 +50,15 @@ function showShelf(catalog) {
   const { queued, working, ready, partial, failed } = catalog.documents;
   const total = queued + working + ready + partial + failed;
   byId("shelf-count").textContent = total
-    ? [count(total, "document"), count(catalog.pages, "page"), count(catalog.chunks, "passage")].join(" · ")
+    ? [
+        count(total, "document"),
+        coverageText(catalog.pages, catalog.missing_pages) || count(catalog.pages, "page"),
+        count(catalog.chunks, "passage"),
+      ].join(" · ")
     : "";
   byId("retry-all").hidden = failed === 0;
+  byId("retry-outdated").hidden = !catalog.outdated;
+  byId("retry-outdated").textContent = `Read ${count(catalog.outdated ?? 0, "outdated document")} again`;
 }
 
 function showWork(catalog) {

@@ -1,6 +1,6 @@
 // One turn: the question, its streamed answer, the sources it rests on, and who wrote it.
 
-import { count, make, problem, sentence } from "./dom.js";
+import { count, make, problem, sentence, withCode } from "./dom.js";
 import { mark, render } from "./markdown.js";
 import { sourceList } from "./sources.js";
 
@@ -19,6 +19,7 @@ export class Turn {
     this.text = make("div", { className: "answer-text", aria: { live: "polite", busy: "true" } });
     this.error = make("div");
     this.list = make("section", { className: "sources", hidden: true, aria: { label: "Sources" } });
+    this.notes = make("div", { className: "notes" });
     this.note = make("p", { className: "colophon" });
     const title = make("h3", { id: this.id, className: "answer-question" }, question);
     this.element = make(
@@ -26,6 +27,7 @@ export class Turn {
       { className: "turn waiting", aria: { labelledby: this.id } },
       title,
       this.text,
+      this.notes,
       this.error,
       this.list,
       this.note,
@@ -62,9 +64,13 @@ export class Turn {
       this.list.querySelector(`[data-number="${number}"]`)?.classList.add("cited");
     }
     this.list.classList.toggle("some-cited", event.citations.length > 0);
-    const parts = [voice(event.generator), pace(event), leftOut(event.left_out), ...(event.notes ?? []).map(sentence)];
+    this.notes.replaceChildren(
+      ...(event.notes ?? []).map((note) => make("p", { className: "note" }, ...withCode(sentence(note)))),
+    );
+    const parts = [voice(event.generator), pace(event), leftOut(event.left_out)];
     this.note.textContent = parts.filter(Boolean).join(" ");
-    this.say(event.answered ? "The answer is complete." : "The documents do not say.");
+    const end = event.answered ? "The answer is complete." : "The documents do not say.";
+    this.say([end, ...(event.notes ?? []).map(sentence)].join(" "));
   }
 
   fail(error) {

@@ -1,6 +1,6 @@
 //! What the routes share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -16,6 +16,7 @@ use crate::door::Door;
 use crate::error::StartError;
 use crate::intake;
 use crate::live::Live;
+use crate::sealing::Sealing;
 use crate::settings::{Deadlines, Settings};
 
 /// What the routes share. Cheap to clone.
@@ -39,16 +40,23 @@ pub struct App {
     pub max_upload_bytes: u64,
     /// Where uploads are written before they are stored.
     pub staging: PathBuf,
+    /// Seals the passwords of documents.
+    pub sealing: Sealing,
     /// Places for uploads in hand.
     pub uploads: Arc<Semaphore>,
 }
 
 impl App {
-    /// From a started service, with its door.
+    /// From a started service, with its door and the data folder.
     ///
     /// # Errors
     /// When there is no folder for uploads.
-    pub fn new(service: &Service, settings: &Settings, door: Door) -> Result<Self, StartError> {
+    pub fn new(
+        service: &Service,
+        settings: &Settings,
+        door: Door,
+        data: &Path,
+    ) -> Result<Self, StartError> {
         let staging = service.blobs.staging()?;
         let swept = intake::sweep(&staging).map_err(|source| StartError::Sweep {
             path: staging.clone(),
@@ -67,6 +75,7 @@ impl App {
             deadlines: settings.deadlines(),
             max_upload_bytes: settings.max_upload_bytes(),
             staging,
+            sealing: Sealing::new(data),
             uploads: Arc::new(Semaphore::new(settings.max_uploads.max(1))),
         })
     }

@@ -217,6 +217,9 @@ struct FormFields {
     collection: Option<String>,
     /// `true` to do all work again even if nothing changed.
     force: Option<String>,
+    /// The password of the next file, if it is locked. It is kept sealed.
+    #[schemars(extend("format" = "password"))]
+    password: Option<String>,
     /// The file. More may follow, each with its own `path` before it.
     #[schemars(extend("format" = "binary"))]
     file: String,

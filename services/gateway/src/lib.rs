@@ -26,6 +26,7 @@ pub mod range;
 pub mod report;
 pub mod router;
 mod routes;
+pub mod sealing;
 pub mod secret;
 pub mod server;
 pub mod settings;

@@ -41,6 +41,10 @@ pub struct Counts {
     chunks: u64,
     /// Dead letters that no retry has taken up.
     dead_letters: u64,
+    /// Visible pages that could not be read.
+    missing_pages: u64,
+    /// Documents that an earlier version of the program made.
+    outdated: u64,
 }
 
 /// One event.
@@ -185,6 +189,8 @@ impl Inner {
                 pages: status.pages,
                 chunks: status.chunks,
                 dead_letters: status.dead_letters,
+                missing_pages: status.missing_pages,
+                outdated: status.outdated,
             }),
             Err(error) => LiveEvent::Unavailable { error },
         };

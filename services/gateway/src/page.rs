@@ -1,5 +1,9 @@
 //! The page's files, built into the program.
 
+use std::sync::LazyLock;
+
+use shared::format::Format;
+
 /// A file with its media type.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
@@ -20,7 +24,7 @@ pub const INDEX: Asset = Asset {
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 16] = [
+const ASSETS: [Asset; 19] = [
     Asset {
         name: "style.css",
         media_type: "text/css; charset=utf-8",
@@ -82,6 +86,21 @@ const ASSETS: [Asset; 16] = [
         text: include_str!("../page/turn.js"),
     },
     Asset {
+        name: "detail.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/detail.js"),
+    },
+    Asset {
+        name: "ledger.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/ledger.js"),
+    },
+    Asset {
+        name: "unlock.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/unlock.js"),
+    },
+    Asset {
         name: "markdown.js",
         media_type: SCRIPT,
         text: include_str!("../page/markdown.js"),
@@ -102,6 +121,22 @@ const ASSETS: [Asset; 16] = [
         text: include_str!("../page/uploads.js"),
     },
 ];
+
+/// The page with what this program reads filled in.
+pub fn index() -> Asset {
+    static TEXT: LazyLock<String> = LazyLock::new(|| INDEX.text.replace("{{accept}}", &accept()));
+    Asset {
+        text: TEXT.as_str(),
+        ..INDEX
+    }
+}
+
+/// The extensions of all formats, as a file chooser wants them: `.md,.txt,.pdf`.
+fn accept() -> String {
+    let extensions = Format::ALL.into_iter().flat_map(Format::extensions);
+    let dotted: Vec<String> = extensions.map(|name| format!(".{name}")).collect();
+    dotted.join(",")
+}
 
 /// The file called `name` below `/assets/`.
 pub fn find(name: &str) -> Option<Asset> {
@@ -133,6 +168,17 @@ mod tests {
             }
         }
         assert!(seen > 10, "only {seen} names found");
+    }
+
+    #[test]
+    fn the_file_chooser_offers_every_format() {
+        let text = index().text;
+        assert!(!text.contains("{{"), "something is not filled in");
+        let accept = names(text, "accept=\"").next().unwrap();
+        let offered: Vec<&str> = accept.split(',').collect();
+        for extension in [".pdf", ".docx", ".eml", ".zip", ".tiff", ".ipynb", ".rs"] {
+            assert!(offered.contains(&extension), "{extension} in {accept}");
+        }
     }
 
     #[test]

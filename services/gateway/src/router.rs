@@ -49,7 +49,7 @@ pub fn router(app: App, settings: &Settings, port: u16) -> Router {
 fn quick() -> ApiRouter<App> {
     use routes::{
         get_document, get_page, list_documents, list_pages, login, logout, models, openapi,
-        retry_document, search, status,
+        retry_document, search, status, unlock_document,
     };
     ApiRouter::new()
         .api_route(
@@ -71,6 +71,10 @@ fn quick() -> ApiRouter<App> {
         .api_route(
             "/documents/{id}/retry",
             post_with(retry_document::retry, retry_document::describe),
+        )
+        .api_route(
+            "/documents/{id}/password",
+            post_with(unlock_document::unlock, unlock_document::describe),
         )
         .api_route("/search", post_with(search::search, search::describe))
         .api_route("/models", get_with(models::list, models::describe))

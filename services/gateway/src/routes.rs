@@ -25,3 +25,4 @@ pub(crate) mod retry_document;
 pub(crate) mod search;
 pub(crate) mod status;
 pub(crate) mod try_model;
+pub(crate) mod unlock_document;

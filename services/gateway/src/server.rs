@@ -55,7 +55,7 @@ impl Server {
         let listener = TcpListener::bind(wanted).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let door = Door::new(token, address.port());
-        let app = App::new(service, settings, door)?;
+        let app = App::new(service, settings, door, data)?;
         Ok(Self {
             router: router(app, settings, address.port()),
             port_file: PortFile::write(data, address.port())?,

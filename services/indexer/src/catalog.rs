@@ -12,6 +12,7 @@ mod dump;
 mod feed;
 mod join;
 mod list;
+mod pages;
 mod receipt;
 mod remove;
 mod row;
@@ -66,6 +67,8 @@ struct Inner {
 pub struct Opened {
     /// Documents queued again because the pipeline is another than before.
     pub requeued: u64,
+    /// Documents that show what an earlier parser or chunker made, and go on doing so.
+    pub outdated: u64,
     /// Versions that are not searchable any more because their model is another.
     pub retired: u64,
 }
@@ -73,8 +76,9 @@ pub struct Opened {
 impl Catalog {
     /// Opens or makes the catalog at `path` for `pipeline`.
     ///
-    /// Documents made with another pipeline are queued again; what they show meanwhile stays
-    /// searchable unless its vectors come from another model.
+    /// What another parser or chunker made stays searchable, outdated, until it is read again on
+    /// request. What another model made is hidden and queued again: vectors of two models cannot
+    /// be compared.
     ///
     /// # Errors
     /// When the file cannot be opened, or a newer program wrote it.

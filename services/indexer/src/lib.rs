@@ -82,6 +82,13 @@ pub fn open(folder: &Path, pipeline: Pipeline) -> anyhow::Result<(Catalog, Arc<I
             "the pipeline is another than before: documents are made again"
         );
     }
+    if opened.outdated > 0 {
+        warn!(
+            documents = opened.outdated,
+            "an earlier version has read them: they stay as they are; `ibid retry --outdated` \
+             reads them again"
+        );
+    }
     let pool = background::pool(1)?;
     let (keyword, state) = TantivyIndex::open(&folder.join("keyword"), Arc::clone(&pool))?;
     info!(?state, "keyword index opened");

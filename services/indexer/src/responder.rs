@@ -11,7 +11,7 @@ use shared::bus::{Bus, BusError};
 use shared::contract::subject::call;
 use shared::contract::{
     Admit, Admitted, CatalogStatus, DeletionReceipt, DocumentId, DumpRequest, ErrorBody, ErrorCode,
-    FsckReport, KeywordSearch, ListDocuments, Retried, Retry, VectorSearch,
+    FsckReport, KeywordSearch, ListDocuments, ListPages, Retried, Retry, VectorSearch,
 };
 use shared::service::Drain;
 use tokio::sync::Mutex;
@@ -70,6 +70,14 @@ impl Responder {
             call::CATALOG_GET,
             AT_ONCE,
             |this, id: DocumentId| async move { this.ask(move |catalog| catalog.get(&id)).await },
+        )
+        .await?;
+        on.listen(
+            call::CATALOG_PAGES,
+            AT_ONCE,
+            |this, request: ListPages| async move {
+                this.ask(move |catalog| catalog.pages(&request)).await
+            },
         )
         .await?;
         on.listen(call::CATALOG_DELETE, AT_ONCE, Self::delete)
@@ -165,6 +173,8 @@ impl Responder {
             .ask(move |catalog| catalog.retry(&request, clock::now_ms()))
             .await?;
         self.bench.feeder.notify_one();
+        // An outdated document whose content has been made anew already only has to be made final.
+        self.bench.follower.wake();
         Ok(Retried { documents })
     }
 

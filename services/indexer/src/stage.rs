@@ -65,7 +65,7 @@ impl Bench {
             .catalog
             .run(move |catalog| {
                 let committed = catalog.commit(&work, &manifest)?;
-                if matches!(committed, Committed::Unfit(_)) {
+                if matches!(committed, Committed::Unfit(_) | Committed::Empty) {
                     catalog.unstage(&work)?;
                 }
                 Ok(committed)
@@ -85,6 +85,11 @@ impl Bench {
             }
             Committed::AlreadyDone | Committed::Incomplete => Ok(()),
             Committed::Superseded => self.superseded(&about).await,
+            Committed::Empty => Err(Failure::reject(
+                ErrorCode::NoText,
+                "the document has no text that could be found",
+                "if it is a scan, install tesseract and retry the document",
+            )),
             Committed::Unfit(problem) => Err(Failure::reject(
                 ErrorCode::BadMessage,
                 problem,

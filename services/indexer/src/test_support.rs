@@ -151,11 +151,11 @@ pub(crate) struct Kit {
 
 impl Kit {
     pub(crate) fn new() -> Self {
-        Self::within(tempfile::tempdir().unwrap())
+        Self::within(tempfile::tempdir().unwrap(), pipeline())
     }
 
-    fn within(folder: TempDir) -> Self {
-        let (catalog, indexes) = crate::open(folder.path(), pipeline()).unwrap();
+    fn within(folder: TempDir, pipeline: Pipeline) -> Self {
+        let (catalog, indexes) = crate::open(folder.path(), pipeline).unwrap();
         let blobs = Blobs::open(&folder.path().join("blobs")).unwrap();
         let leases = Leases::new(Duration::from_secs(20));
         let bench = Bench {
@@ -176,6 +176,11 @@ impl Kit {
 
     /// As after a kill: everything in memory is gone, the files are as they were.
     pub(crate) async fn reopen(self) -> Self {
+        self.reopen_as(pipeline()).await
+    }
+
+    /// As after an upgrade to a program with another pipeline.
+    pub(crate) async fn reopen_as(self, pipeline: Pipeline) -> Self {
         let Self {
             folder,
             bench,
@@ -187,7 +192,7 @@ impl Kit {
             follower.await.unwrap();
         }
         drop((bench, indexes));
-        Self::within(folder)
+        Self::within(folder, pipeline)
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
@@ -216,7 +221,7 @@ impl Kit {
     /// Does the parser's work.
     pub(crate) async fn parse(&self, work: &DocumentAdmitted, text: &str) {
         let (manifest, pages) = pages(text);
-        let folder = PageManifest::folder(&work.work.file_hash, Pipeline::PARSER);
+        let folder = PageManifest::folder(&work.work.file_hash, &work.work.pipeline.parser);
         for (page, number) in pages.into_iter().zip(1..) {
             let key = format!("{folder}/{}", PageManifest::page_file(number));
             self.bench.blobs.put(&key, Bytes::from(page)).await.unwrap();

@@ -47,7 +47,7 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 pub use charset::{Decoded, clean, decode};
 pub use input::{Input, Spent};
 pub use ocr::{NoOcr, Ocr, OcrError, Picture, Recognized};
-pub use pdf::{Merging, PdfExtractor};
+pub use pdf::{Merging, PdfExtractor, ReadingsReader};
 
 /// What a document gave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

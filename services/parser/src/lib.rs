@@ -8,6 +8,7 @@ pub mod child;
 pub mod error;
 pub mod extract;
 pub mod pool;
+pub mod readings;
 pub mod settings;
 pub mod stage;
 pub mod wire;

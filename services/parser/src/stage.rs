@@ -1,5 +1,7 @@
 //! The parse stage: an admitted document becomes Markdown pages in the blob store.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _};
@@ -10,6 +12,7 @@ use shared::contract::{
     DocumentAdmitted, DocumentParsed, ErrorCode, PageManifest, Pipeline, ReadMethod, StageProgress,
     Work,
 };
+use shared::secret::{Password, SealError, Sealer};
 use tracing::debug;
 
 use crate::extract::Extraction;
@@ -73,12 +76,25 @@ impl ParseStage {
 pub struct Parsing {
     blobs: Blobs,
     pool: Pool,
+    /// Where the key of the stored passwords lies; looked at when a locked document comes.
+    keys: PathBuf,
 }
 
 impl Parsing {
     /// From and to `blobs`, by `pool`.
     pub fn new(blobs: Blobs, pool: Pool) -> Self {
-        Self { blobs, pool }
+        Self {
+            blobs,
+            pool,
+            keys: shared::settings::data_dir(),
+        }
+    }
+
+    /// With the key of the stored passwords in another folder than the data folder.
+    #[must_use]
+    pub fn with_keys(mut self, folder: PathBuf) -> Self {
+        self.keys = folder;
+        self
     }
 
     /// The manifest of the document's pages in `folder`: that of an earlier run, else a new one.
@@ -128,7 +144,7 @@ impl Parsing {
         let task = Task {
             format,
             name: message.name.clone(),
-            password: None,
+            password: self.password(message).await?,
         };
         let extraction = self.pool.extract(task, file).await?;
         check_text(&extraction)?;
@@ -152,6 +168,32 @@ impl Parsing {
             "parsed"
         );
         Ok(manifest)
+    }
+
+    /// What opens the document, if it came with it.
+    async fn password(&self, message: &DocumentAdmitted) -> Result<Option<Password>, Failure> {
+        let Some(sealed) = message.password.clone() else {
+            return Ok(None);
+        };
+        let (keys, content) = (self.keys.clone(), message.content.clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            Sealer::open(&keys).and_then(|sealer| sealer.unseal(&sealed, &content))
+        });
+        match opened.await.map_err(Failure::retry)? {
+            Ok(password) => Ok(Some(password)),
+            Err(error @ SealError::Key { .. }) => Err(Failure::retry(error)),
+            Err(SealError::NoKey { .. }) => Err(Failure::reject(
+                ErrorCode::Internal,
+                "the key of the stored passwords is damaged",
+                "restore `password.key` in the data folder from a backup, or remove it and add \
+                 the document again with its password",
+            )),
+            Err(SealError::OtherKey | SealError::Refused) => Err(Failure::reject(
+                ErrorCode::PasswordNeeded,
+                "the password was sealed with another key",
+                "add the document again with its password",
+            )),
+        }
     }
 
     /// Pages first, then the manifest that says they are there.
@@ -225,7 +267,7 @@ fn check_text(extraction: &Extraction) -> Result<(), Failure> {
             };
             (
                 format!("no text could be read: {which}: {error}"),
-                "OCR is not available yet; run the document through an OCR program and add that",
+                "scanned pages are read once tesseract is installed; then retry the document",
             )
         }
     };

@@ -9,6 +9,7 @@ use shared::contract::{
     Sha256Hex, Work,
 };
 use shared::format::Format;
+use shared::secret::{Password, Sealer};
 
 use crate::support::{Page, pdf, plan, pool};
 
@@ -160,4 +161,39 @@ async fn documents_without_text_are_refused_and_leave_nothing() {
             Vec::<String>::new()
         );
     }
+}
+
+#[tokio::test]
+async fn a_password_is_opened_with_the_key_it_was_sealed_with_or_asked_for_again() {
+    let (bench, keys) = (bench(), tempfile::tempdir().unwrap());
+    let parsing = bench.parsing.with_keys(keys.path().to_owned());
+    let bytes = b"Not locked at all.".as_slice();
+    let (mut message, folder) = admitted(Format::Text, bytes);
+    let blob = Bytes::from_static(bytes);
+    bench
+        .blobs
+        .put(&original_key(&message.content), blob)
+        .await
+        .unwrap();
+    let password = Password::new("open sesame");
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    let stranger = Sealer::open(elsewhere.path()).unwrap();
+    message.password = Some(stranger.seal(&password, &message.content).unwrap());
+    let Err(Failure::Reject(error)) = parsing.manifest(&message, &folder).await else {
+        panic!("opened with another key")
+    };
+    assert_eq!(error.code, ErrorCode::PasswordNeeded);
+    assert!(
+        error
+            .to_string()
+            .contains("add the document again with its password"),
+        "{error}"
+    );
+    assert!(!error.to_string().contains("sesame"));
+
+    let ours = Sealer::open(keys.path()).unwrap();
+    message.password = Some(ours.seal(&password, &message.content).unwrap());
+    let manifest = parsing.manifest(&message, &folder).await.unwrap();
+    assert_eq!(manifest.missing(), Vec::<u32>::new());
 }

@@ -16,6 +16,7 @@ use crate::engines::Engines;
 use crate::generation::{
     Candidate, GenerateError, GenerationSettings, Generators, Limits, Piece, Pieces, Stop,
 };
+use crate::partly_read::PartlyRead;
 use crate::prompt::{NOT_IN_DOCUMENTS, prompt};
 use crate::search::search;
 use crate::settings::Settings;
@@ -169,6 +170,7 @@ struct Writing {
     left_out: LeftOut,
     timings: Timings,
     notes: Vec<String>,
+    partly_read: PartlyRead,
 }
 
 impl Writing {
@@ -184,6 +186,7 @@ impl Writing {
             left_out: LeftOut::default(),
             timings: found.timings.clone(),
             notes: found.notes.clone(),
+            partly_read: PartlyRead::of(&found.passages),
         }
     }
 
@@ -313,6 +316,7 @@ impl Writing {
                     .to_owned(),
             );
         }
+        self.notes.extend(self.partly_read.notes(citations));
         let unknown = self.citations.unknown();
         if unknown > 0 {
             self.notes.push(format!(

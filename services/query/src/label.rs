@@ -19,59 +19,29 @@ pub fn citation(hit: &Hit) -> String {
     name_and_place(hit) + "]"
 }
 
+/// `[name, p.4`, or `[name, p.4–5` for words on two pages; `[mail.eml › invoice.pdf, p.2`.
 fn name_and_place(hit: &Hit) -> String {
-    match place(hit) {
-        Some(place) => format!("[{}, {place}", hit.name),
-        None => format!("[{}", hit.name),
+    let pages = Span::pages_with_words(&hit.spans, &hit.text);
+    let more = match (pages.first(), pages.last()) {
+        (Some(first), Some(last)) => last.saturating_sub(*first),
+        _ => 0,
+    };
+    let mut place = format!("[{}", hit.locator.within(&hit.name));
+    if let Some(last) = last_page(&hit.locator, more) {
+        place.push('–');
+        place.push_str(&last.to_string());
     }
+    place
 }
 
-/// `p.4`, or `p.4–5` for text on two pages. Pages of which the passage has only white space do
-/// not count.
-fn place(hit: &Hit) -> Option<String> {
-    let (before, after) = pages_with_text(hit);
-    let first = match &hit.locator {
-        Locator::PdfPage { physical, .. } if before > 0 => Locator::PdfPage {
-            physical: physical + before,
-            label: None,
-        },
-        Locator::Slide { number } => Locator::Slide {
-            number: number + before,
-        },
-        other => other.clone(),
-    };
-    let short = first.short()?;
+/// The page or slide that is `more` after the first one, if it is another.
+fn last_page(first: &Locator, more: u32) -> Option<u32> {
     match first {
         Locator::PdfPage {
             physical: number, ..
         }
-        | Locator::Slide { number }
-            if after > before =>
-        {
-            Some(format!("{short}–{}", number + after - before))
-        }
-        _ => Some(short),
+        | Locator::Slide { number } => (more > 0).then(|| number + more),
+        Locator::Entry { inner, .. } => last_page(inner, more),
+        _ => None,
     }
-}
-
-/// How many pages after the first span's page the passage's text begins and ends.
-fn pages_with_text(hit: &Hit) -> (u32, u32) {
-    let Some(origin) = hit.spans.first().map(|span| span.page) else {
-        return (0, 0);
-    };
-    let mut pages = texts(hit)
-        .filter(|(_, text)| !text.trim().is_empty())
-        .map(|(span, _)| span.page.saturating_sub(origin));
-    let first = pages.next().unwrap_or(0);
-    (first, pages.last().unwrap_or(first))
-}
-
-/// Each span with its part of the text.
-fn texts(hit: &Hit) -> impl Iterator<Item = (&Span, &str)> {
-    let mut at = 0;
-    hit.spans.iter().map(move |span| {
-        let start = at;
-        at += span.end.saturating_sub(span.start) as usize;
-        (span, hit.text.get(start..at).unwrap_or_default())
-    })
 }

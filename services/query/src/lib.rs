@@ -11,6 +11,7 @@ mod error;
 mod fusion;
 mod generation;
 mod label;
+mod partly_read;
 mod prompt;
 mod quote;
 mod responder;

@@ -1,6 +1,8 @@
 //! The prompt: rules, earlier turns, and the passages with the question, within a budget.
 
-use shared::contract::{LeftOut, Passage, Turn};
+use std::borrow::Cow;
+
+use shared::contract::{Hit, LeftOut, Passage, Turn};
 
 use crate::cite;
 use crate::generation::{GenerationSettings, Limits, Message, Prompt, Role};
@@ -89,8 +91,17 @@ fn excerpt(number: usize, passage: &Passage) -> String {
         label(&passage.hit)
             .trim_matches(['[', ']'])
             .replace(['"', '<', '>', '\n'], " "),
-        clean(passage.hit.text.trim()),
+        clean(&words(&passage.hit)),
     )
+}
+
+/// The passage's text, below the header of the table it goes on with.
+pub(crate) fn words(hit: &Hit) -> Cow<'_, str> {
+    let text = hit.text.trim();
+    if hit.table_header.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}\n{text}", hit.table_header.trim()))
 }
 
 /// The last `most` turns that fit into `budget` tokens, and the tokens they take.

@@ -3,6 +3,7 @@
 use shared::contract::{Passage, Source};
 
 use crate::label::citation;
+use crate::prompt::words;
 
 /// Characters of a source's preview.
 const PREVIEW: usize = 500;
@@ -43,7 +44,7 @@ fn source(number: u32, passage: &Passage, citation: String) -> Source {
         label: passage.label.clone(),
         citation,
         score: hit.score,
-        preview: preview(&hit.text),
+        preview: preview(&words(&hit)),
         chunk_id: hit.chunk_id,
         document_id: hit.document_id,
         collection: hit.collection,
@@ -54,6 +55,7 @@ fn source(number: u32, passage: &Passage, citation: String) -> Source {
         locator: hit.locator,
         keyword_rank: passage.keyword_rank,
         vector_rank: passage.vector_rank,
+        coverage: hit.coverage,
     }
 }
 

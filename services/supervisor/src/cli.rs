@@ -8,9 +8,9 @@ use std::ffi::OsString;
 use clap::{FromArgMatches as _, Parser, Subcommand};
 
 pub use args::{
-    AddArgs, AskArgs, ChatArgs, CompletionsArgs, ConfigArgs, DoctorArgs, Extra, GuardArgs,
-    ListArgs, ModelCommand, ProbeArgs, RetryArgs, RmArgs, ScopeArgs, SearchArgs, ServiceArgs,
-    SetupArgs, UpArgs,
+    AddArgs, AskArgs, BenchCommand, BenchParseArgs, ChatArgs, CompletionsArgs, ConfigArgs,
+    DoctorArgs, Extra, GuardArgs, ListArgs, ModelCommand, PasswordArgs, ProbeArgs, RetryArgs,
+    RmArgs, ScopeArgs, SearchArgs, ServiceArgs, SetupArgs, ShowArgs, UpArgs,
 };
 pub use help::{command, visible};
 
@@ -58,6 +58,10 @@ pub enum Command {
     /// are unchanged since the last time are skipped. A file that cannot be read is named with
     /// the reason, and so is every kind of file that Ibid does not read; the others are taken in
     /// all the same.
+    ///
+    /// Locked files: `--password` asks for the password without showing it. There is no way to
+    /// write it on the command line, which other users of the machine can see. It is kept sealed
+    /// with a key of the data folder, and sent with every file of this command.
     #[command(verbatim_doc_comment, after_help = help::ADD)]
     Add(AddArgs),
     /// Ask a question; the answer cites its sources
@@ -84,9 +88,18 @@ pub enum Command {
     Search(SearchArgs),
     /// List documents
     ///
-    /// Shows each document with its state, pages and chunks, and why it failed if it did.
-    #[command(verbatim_doc_comment, after_help = help::LIST)]
+    /// Shows each document with its state, how many of its pages are readable, and its chunks;
+    /// below, why documents failed and what to do about it.
+    #[command(verbatim_doc_comment, visible_alias = "ls", after_help = help::LIST)]
     List(ListArgs),
+    /// Show how a document was read, page by page
+    ///
+    /// Without `--page`: its state, and for each page where it stands, how it was read, what may
+    /// be wrong with it or why it is missing, and its chunks. With `--page`: exactly the text
+    /// that a model gets to read. `--diff` reads a page of a PDF again and shows where the two
+    /// readers disagree.
+    #[command(verbatim_doc_comment, after_help = help::SHOW)]
+    Show(ShowArgs),
     /// Remove documents, with a receipt
     ///
     /// Removes documents by path, name or id, all documents under a folder, or a whole
@@ -94,10 +107,11 @@ pub enum Command {
     /// files stay. Folders and collections are asked about first.
     #[command(verbatim_doc_comment, after_help = help::RM)]
     Rm(RmArgs),
-    /// Try documents again that could not be read
+    /// Read documents again from their stored originals
     ///
-    /// Does the work of a document again from the beginning, for example after a program update,
-    /// or when its file was locked by a password.
+    /// Does the work of a document again from the beginning: of one, of all that failed, or of all
+    /// that an earlier version of the program made. What was found in it can be found until the
+    /// new reading is complete.
     #[command(verbatim_doc_comment, after_help = help::RETRY)]
     Retry(RetryArgs),
     /// Show services, documents and memory
@@ -144,6 +158,11 @@ pub enum Command {
     /// fetches anything.
     #[command(verbatim_doc_comment, after_help = help::SETUP)]
     Setup(SetupArgs),
+    /// Measure how fast this machine reads documents
+    ///
+    /// Needs no running Ibid, and changes nothing.
+    #[command(subcommand, verbatim_doc_comment, after_help = help::BENCH)]
+    Bench(BenchCommand),
     /// Embedding models
     ///
     /// The embedding model turns texts into vectors, so that they are found by their meaning.
@@ -208,7 +227,17 @@ mod tests {
             "setup --with generator",
             "model import dir --name mini",
             "retry --all",
+            "retry --failed",
+            "retry --outdated",
             "retry x",
+            "ls",
+            "show x",
+            "show x --missing",
+            "show x --page iv",
+            "show x --page 3 --diff --password-file -",
+            "add --password x",
+            "add x --password-file secret",
+            "bench parse dir --json",
             "list --state ready",
             "service parser extract-child",
             "service --parent 7 query",
@@ -245,6 +274,15 @@ mod tests {
             "list --state done",
             "retry",
             "retry x --all",
+            "retry --failed --outdated",
+            "add x --password=secret",
+            "add x --password --password-file f",
+            "show",
+            "show x --diff",
+            "show x --page 1 --missing",
+            "show x --page 1 --password",
+            "bench",
+            "bench parse",
             "rm",
             "rm --yes",
             "config nothing",

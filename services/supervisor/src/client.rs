@@ -2,6 +2,7 @@
 
 mod error;
 mod find;
+mod pages;
 mod sse;
 
 use std::path::Path;
@@ -18,11 +19,13 @@ use shared::contract::{
     GeneratorList, GeneratorTried, Health, Question, Retried, Retry, SearchReply,
 };
 use shared::http::HttpServer;
+use shared::secret::Password;
 use tokio::time::Instant;
 
 pub use error::ClientError;
 pub use find::token;
 use find::{Home, Token};
+pub use pages::{Ledger, PageText};
 
 /// For everything but uploads, answers and checks of all stores.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -66,6 +69,8 @@ pub struct Upload<'a> {
     pub collection: &'a CollectionName,
     /// Do all work again even if nothing changed.
     pub force: bool,
+    /// What may open it.
+    pub password: Option<&'a Password>,
 }
 
 /// A gateway. Cheap to clone.
@@ -127,11 +132,14 @@ impl Gateway {
             .to_string_lossy()
             .into_owned();
         let part = Part::stream_with_length(file, length).file_name(name);
-        let form = Form::new()
+        let mut form = Form::new()
             .text("path", upload.path.to_string_lossy().into_owned())
             .text("collection", upload.collection.to_string())
-            .text("force", upload.force.to_string())
-            .part("file", part);
+            .text("force", upload.force.to_string());
+        if let Some(password) = upload.password {
+            form = form.text("password", password.reveal().to_owned());
+        }
+        let form = form.part("file", part);
         let request = self
             .request(Method::POST, "/api/v1/documents")
             .timeout(LONG_DEADLINE);

@@ -3,6 +3,7 @@
 mod add;
 mod answer;
 mod ask;
+mod bench;
 mod chat;
 mod completions;
 mod config;
@@ -13,6 +14,7 @@ mod link;
 mod list;
 mod model;
 mod models;
+mod password;
 mod probe;
 mod remove;
 mod retry;
@@ -21,6 +23,7 @@ mod scope;
 mod search;
 mod service;
 mod setup;
+mod show;
 mod status;
 mod up;
 
@@ -59,6 +62,8 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Chat(args) => block_on(chat::run(args, json)),
         Command::Search(args) => block_on(search::run(args, json)),
         Command::List(args) => block_on(list::run(args, json)),
+        Command::Show(args) => block_on(show::run(args, json)),
+        Command::Bench(command) => block_on(bench::run(command, json)),
         Command::Rm(args) => block_on(rm::run(args, json)),
         Command::Retry(args) => block_on(retry::run(args, json)),
         Command::Status => block_on(status::run(json)),

@@ -1,5 +1,6 @@
 //! Taking files and folders in: find them, send them, wait until they can be searched.
 
+mod gaps;
 mod meter;
 mod patience;
 pub mod report;
@@ -10,17 +11,19 @@ pub mod walk;
 use std::path::PathBuf;
 
 use shared::contract::{Admitted, CollectionName, DocumentView, ErrorBody};
+use shared::secret::Password;
 use tokio::time::Instant;
 
 use crate::client::Gateway;
 use crate::error::Complaint;
+use crate::ledger::Gap;
 use crate::screen::Screen;
 
 use patience::Patience;
 
 pub use meter::clock;
 pub use report::Report;
-pub use walk::Found;
+pub use walk::{Candidate, Found};
 
 /// What to take in.
 #[derive(Debug, Clone)]
@@ -31,6 +34,8 @@ pub struct Request {
     pub force: bool,
     /// Return only when all can be searched.
     pub wait: bool,
+    /// What may open locked files.
+    pub password: Option<Password>,
 }
 
 /// A file on its way.
@@ -46,6 +51,8 @@ pub struct Taken {
     pub was_open: bool,
     /// How it ended; `None` when nobody waited.
     pub view: Option<DocumentView>,
+    /// The pages that could not be read, by reason; those of very many files are not asked for.
+    pub gaps: Vec<Gap>,
 }
 
 /// Looks for files under `paths`.
@@ -79,6 +86,7 @@ pub async fn run(
         let watch = wait::Watch::new(&patience, &request.collection);
         if request.wait {
             watch.until_final(&mut taken, &mut meter).await?;
+            gaps::look(&patience, &mut taken).await?;
         } else {
             watch.look_once(&mut taken).await?;
         }

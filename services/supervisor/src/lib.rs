@@ -10,6 +10,7 @@ pub mod commands;
 pub mod error;
 pub mod files;
 pub mod intake;
+pub mod ledger;
 pub mod memory;
 pub mod output;
 pub mod screen;

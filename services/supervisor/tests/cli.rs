@@ -1,7 +1,13 @@
 //! The program as a person meets it before anything runs: no parts, no network.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests"
+)]
 
+#[path = "cli/documents.rs"]
+mod documents;
 #[path = "cli/fake_gateway.rs"]
 mod fake_gateway;
 #[path = "cli/talking.rs"]

@@ -105,6 +105,8 @@ pub mod call {
     pub const CATALOG_LIST: &str = "catalog.v1.list";
     /// [`crate::contract::DocumentId`] → [`crate::contract::DocumentView`].
     pub const CATALOG_GET: &str = "catalog.v1.get";
+    /// [`crate::contract::ListPages`] → [`crate::contract::PageList`].
+    pub const CATALOG_PAGES: &str = "catalog.v1.pages";
     /// [`crate::contract::DocumentId`] → [`crate::contract::DeletionReceipt`].
     pub const CATALOG_DELETE: &str = "catalog.v1.delete";
     /// [`crate::contract::Retry`] → [`crate::contract::Retried`].

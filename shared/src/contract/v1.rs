@@ -6,6 +6,7 @@ mod catalog;
 mod chunk;
 mod chunks_embedded;
 mod chunks_made;
+mod coverage;
 mod dead_letter;
 mod deletion;
 mod document_admitted;
@@ -19,6 +20,7 @@ mod health;
 mod locator;
 mod metrics;
 mod page;
+mod page_list;
 mod progress;
 mod question;
 mod search;
@@ -33,9 +35,10 @@ pub use catalog::{
     CatalogStatus, DocumentPage, DocumentState, DocumentView, ListDocuments, Retried, Retry,
     StateCounts,
 };
-pub use chunk::{Chunk, Span};
+pub use chunk::{Chunk, Span, is_table_rule};
 pub use chunks_embedded::ChunksEmbedded;
 pub use chunks_made::ChunksMade;
+pub use coverage::Coverage;
 pub use dead_letter::DeadLetter;
 pub use deletion::{DeletionReceipt, StorePurge};
 pub use document_admitted::DocumentAdmitted;
@@ -51,6 +54,7 @@ pub use health::Health;
 pub use locator::Locator;
 pub use metrics::ProcessMetrics;
 pub use page::{PageManifest, PageRecord, ReadMethod};
+pub use page_list::{ListPages, PageList, PageView};
 pub use progress::StageProgress;
 pub use question::{Question, Turn};
 pub use search::{Filter, Hit, Hits, KeywordSearch, VectorSearch};

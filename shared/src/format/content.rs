@@ -92,15 +92,13 @@ fn media(head: &[u8]) -> Kind {
     match (tag(0), tag(4), tag(8)) {
         (b"RIFF", _, b"WEBP") => Kind::Is(Format::Image),
         (b"RIFF", _, b"AVI ") => Kind::Other("a video"),
-        (b"RIFF", _, b"WAVE") => Kind::Other("a sound recording"),
+        (b"RIFF", _, b"WAVE") | (_, b"ftyp", b"M4A ") => Kind::Other("a sound recording"),
         // Size, four zero bytes.
         ([b'B', b'M', ..], _, _) if head.get(6..10) == Some(&[0; 4]) => Kind::Is(Format::Image),
         ([b'M', b'Z', ..], _, _) if head.contains(&0) => Kind::Other("a program"),
         (_, b"ftyp", brand) if PICTURE_BRANDS.contains(&brand) => Kind::Other("a HEIC picture"),
-        (_, b"ftyp", b"M4A ") => Kind::Other("a sound recording"),
-        (_, b"ftyp", _) => Kind::Other("a video"),
+        (_, b"ftyp" | b"mdat" | b"moov", _) => Kind::Other("a video"),
         (_, b"Stan", b"dard") => Kind::Other("a database"),
-        (_, b"mdat" | b"moov", _) => Kind::Other("a video"),
         _ if head.get(257..262) == Some(b"ustar") => Kind::Other("a tar archive"),
         ([0xff, 0xfb | 0xf3 | 0xf2, ..], _, _) if head.contains(&0) => {
             Kind::Other("a sound recording")

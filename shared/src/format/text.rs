@@ -43,8 +43,7 @@ pub(super) fn format_of(head: &[u8], named: Option<Format>) -> Format {
         // A workbook that is a page or a table of tabs is what many programs export.
         Some(Format::Xls | Format::Xlsx) if is_xml(text) => Format::Xml,
         Some(Format::Xls | Format::Xlsx) if is_tabbed(text) => Format::Csv,
-        Some(Format::Doc | Format::Rtf | Format::Zip | Format::Image) => by_lines(text),
-        Some(Format::Text) | None => by_lines(text),
+        Some(Format::Text | Format::Doc | Format::Rtf) | None => by_lines(text),
         Some(Format::Html) if is_xml(text) && !find_text(text, "<html") => Format::Xml,
         Some(Format::Json | Format::Jsonl) if is_notebook(text) => Format::Notebook,
         Some(Format::Json) if is_json_lines(text) => Format::Jsonl,
@@ -124,7 +123,7 @@ fn is_xml(text: &str) -> bool {
         text.get(..tag.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(tag))
     };
-    text.starts_with("<?xml") || XML_TAGS.iter().any(|tag| begins(&tag))
+    text.starts_with("<?xml") || XML_TAGS.iter().any(begins)
 }
 
 fn find_text(text: &str, needle: &str) -> bool {

@@ -1,7 +1,8 @@
 //! What the chunker makes of small documents. One word is one token; the window is 96: 2 special
 //! tokens, an overlap of 12 and the rest for headings and text.
 
-use chunker::{ChunkError, chunk_pages};
+use chunker::{ChunkError, PageText, chunk_pages};
+use shared::contract::{Chunk, Locator};
 
 use crate::support::{by_words, pages};
 
@@ -244,4 +245,145 @@ fn the_prefix_names_the_path_and_leaves_room_for_text() {
         innermost.prefix
     );
     assert!(innermost.prefix.len() < 60, "{}", innermost.prefix);
+}
+
+fn at(locator: Locator, number: u32, text: &str) -> PageText {
+    PageText {
+        number,
+        locator,
+        markdown: text.to_owned(),
+    }
+}
+
+fn slides(texts: &[&str]) -> Vec<PageText> {
+    let slide = |(number, text): (u32, &&str)| at(Locator::Slide { number }, number, text);
+    (1..).zip(texts).map(slide).collect()
+}
+
+/// `pages | heading path | overlap | text` of each chunk.
+fn told(pages: &[PageText]) -> Vec<String> {
+    let chunks = chunk_pages(pages, &by_words(96)).unwrap();
+    let told = chunks.into_iter().map(|chunk| {
+        let numbers: Vec<String> = chunk
+            .spans
+            .iter()
+            .map(|span| span.page.to_string())
+            .collect();
+        let (path, overlap) = (chunk.heading_path.join(" > "), chunk.overlap);
+        let words: Vec<&str> = chunk.text.split_whitespace().collect();
+        format!(
+            "p{} | {path} | {overlap} | {}",
+            numbers.join(","),
+            words.join(" ")
+        )
+    });
+    told.collect()
+}
+
+#[test]
+fn every_slide_is_a_chunk_of_its_own_under_its_own_heading() {
+    let pages = slides(&[
+        "# Welcome\n",
+        "# Plan\n\nShort and",
+        "no title here\n",
+        "",
+        "# End",
+    ]);
+    assert_eq!(
+        told(&pages),
+        [
+            "p1 | Welcome |  | # Welcome",
+            "p2 | Plan |  | # Plan Short and",
+            "p3 |  |  | no title here",
+            "p5 | End |  | # End",
+        ]
+    );
+}
+
+#[test]
+fn parts_of_a_book_keep_its_headings_and_their_own_chunks() {
+    let part = |number: u32, text| {
+        let name = format!("{number}.xhtml");
+        at(Locator::Part { name }, number, text)
+    };
+    let pages = [
+        part(1, "# Book one\n"),
+        part(2, "## Chapter 1\n\nOnce and"),
+        part(3, "upon a time.\n"),
+        at(Locator::Message { number: 1 }, 4, "hello\n"),
+    ];
+    assert_eq!(
+        told(&pages),
+        [
+            "p1 | Book one |  | # Book one",
+            "p2 | Book one > Chapter 1 |  | ## Chapter 1 Once and",
+            "p3 | Book one > Chapter 1 |  | upon a time.",
+            "p4 |  |  | hello",
+        ]
+    );
+}
+
+#[test]
+fn code_that_never_ends_does_not_swallow_the_next_slide() {
+    let pages = slides(&["```\nls\n", "# Two\n\ntext\n\n```\nx\n```\n"]);
+    let told = told(&pages);
+    assert_eq!(told.len(), 2);
+    assert!(told[1].starts_with("p2 | Two |"), "{told:?}");
+}
+
+fn pumps(count: usize) -> String {
+    let rows = (1..=count).map(|n| format!("| pump {n} | {n}0 |\n"));
+    rows.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn the_header_of_a_table_is_repeated_where_it_goes_on() {
+    let header = "| item | price |\n|---|---|";
+    let rows = pumps(40);
+    let chunks = |text: &str| chunk_pages(&pages(&[text]), &by_words(96)).unwrap();
+    let table = chunks(&format!("# Prices\n\nAs of today:\n\n{header}\n{rows}"));
+    assert!(table.len() > 3, "{}", table.len());
+    for chunk in table.iter().skip(1) {
+        assert_eq!(chunk.overlap, header);
+        assert_eq!(chunk.prefix, "Section: Prices");
+        assert!(chunk.text.starts_with("| pump"), "{}", chunk.text);
+        let input = chunk.embed_input();
+        assert!(
+            input.starts_with(&format!("Section: Prices\n{header}\n| pump")),
+            "{input}"
+        );
+    }
+    assert!(table[0].text.contains(header) && table[0].text.contains("| pump 1 |"));
+    // What comes after the table has nothing to do with its header.
+    let after = chunks(&format!("{header}\n{rows}\n{}\n", words(1, 80)));
+    assert!(after.last().unwrap().text.contains("W80"));
+    assert!(!after.last().unwrap().overlap.contains("item"));
+    // A header that would leave no room for rows is not repeated.
+    let wide = "| name ".repeat(30);
+    let wide = format!("{wide}|\n{}|\n{rows}", "|---".repeat(30));
+    assert!(
+        chunks(&wide)
+            .iter()
+            .all(|chunk| Chunk::table_header(&chunk.overlap).is_empty())
+    );
+    // Rows without a header have none.
+    assert!(
+        chunks(&rows)
+            .iter()
+            .all(|chunk| !chunk.overlap.contains("---"))
+    );
+}
+
+#[test]
+fn a_header_stays_with_its_first_row() {
+    let header = "| item | price |\n|---|---|\n";
+    let rows = pumps(20);
+    for before in 1..90 {
+        let text = format!("{}\n\n{header}{rows}", words(1, before));
+        for chunk in chunk_pages(&pages(&[&text]), &by_words(96)).unwrap() {
+            let at = chunk.text.find("| item");
+            let whole = at.is_none_or(|at| chunk.text.split_at(at).1.contains("| pump 1 |"));
+            assert!(whole, "{before} words before: {}", chunk.text);
+        }
+    }
 }

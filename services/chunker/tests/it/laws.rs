@@ -2,7 +2,7 @@
 
 use chunker::{Budget, ChunkError, PageText, chunk_pages};
 use proptest::prelude::*;
-use shared::contract::{Chunk, ChunksMade};
+use shared::contract::{Chunk, ChunksMade, Locator, is_table_rule};
 
 use crate::support::{by_letters, by_words, mini_lm, pages};
 
@@ -24,6 +24,7 @@ pub(crate) fn check_laws(pages: &[PageText], budget: &Budget) -> Vec<Chunk> {
     };
     assert!(!chunks.is_empty());
     covers_every_byte_once(pages, &chunks);
+    stays_in_its_place(pages, &chunks);
     for (index, chunk) in chunks.iter().enumerate() {
         assert_eq!(chunk.index as usize, index, "order");
         assert!(!chunk.text.is_empty());
@@ -34,18 +35,7 @@ pub(crate) fn check_laws(pages: &[PageText], budget: &Budget) -> Vec<Chunk> {
         let tokens = budget.tokenizer.exact(&chunk.embed_input()).unwrap();
         assert_eq!(chunk.tokens, tokens, "tokens of chunk {index}");
         assert!(tokens <= budget.window, "chunk {index} has {tokens} tokens");
-        let overlap = budget.tokenizer.exact(&chunk.overlap).unwrap();
-        assert!(
-            overlap <= budget.window / 8 + budget.tokenizer.special(),
-            "overlap {overlap}"
-        );
-        let before = index
-            .checked_sub(1)
-            .map_or("", |before| &chunks[before].text);
-        assert!(
-            before.trim_end().ends_with(&chunk.overlap),
-            "overlap of chunk {index}"
-        );
+        check_overlap(pages, budget, (&chunks, index));
         if is_heading(chunk.text.trim_start().lines().next().unwrap_or_default()) {
             assert_eq!(chunk.overlap, "", "overlap over a heading in chunk {index}");
         }
@@ -66,6 +56,92 @@ pub(crate) fn check_laws(pages: &[PageText], budget: &Budget) -> Vec<Chunk> {
         "the same again"
     );
     chunks
+}
+
+/// The overlap is the end of the chunk before, or the header of the table that goes on.
+fn check_overlap(pages: &[PageText], budget: &Budget, (chunks, index): (&[Chunk], usize)) {
+    let chunk = &chunks[index];
+    let overlap = budget.tokenizer.exact(&chunk.overlap).unwrap();
+    let special = budget.tokenizer.special();
+    let span = chunk.spans[0];
+    let page = pages.iter().find(|page| page.number == span.page).unwrap();
+    let above = page.markdown.get(..span.start as usize).unwrap();
+    if let Some(header) = open_table(above, &chunk.text) {
+        let tokens = budget.tokenizer.estimate(header).unwrap();
+        // Cut within a row, or with a header that leaves no room for rows.
+        if above.ends_with('\n') && tokens <= budget.window / 3 {
+            assert_eq!(chunk.overlap, header.trim(), "header before chunk {index}");
+            return;
+        }
+    }
+    if !Chunk::table_header(&chunk.overlap).is_empty() {
+        assert!(
+            above.contains(&chunk.overlap),
+            "whose header is before chunk {index}?"
+        );
+        assert!(
+            overlap <= budget.window / 3 + special,
+            "header of {overlap}"
+        );
+        return;
+    }
+    assert!(overlap <= budget.window / 8 + special, "overlap {overlap}");
+    let before = index
+        .checked_sub(1)
+        .map_or("", |before| &chunks[before].text);
+    assert!(
+        before.trim_end().ends_with(&chunk.overlap),
+        "overlap of chunk {index}"
+    );
+}
+
+/// Header and rule of the table that `above` ends with and `below` goes on with.
+fn open_table<'a>(above: &'a str, below: &str) -> Option<&'a str> {
+    let row = |line: &str| line.trim_start().starts_with('|');
+    let fences = above
+        .lines()
+        .filter(|line| line.trim_start().starts_with(['`', '~']));
+    let in_code = fences.count() % 2 == 1;
+    if !row(below) || in_code {
+        return None;
+    }
+    let mut start = above.len();
+    for line in above.split_inclusive('\n').rev() {
+        if !row(line) {
+            break;
+        }
+        start -= line.len();
+    }
+    let table = above.get(start..)?;
+    let mut lines = table.split_inclusive('\n');
+    let (header, rule) = (lines.next()?, lines.next()?);
+    let named = header.contains(char::is_alphanumeric) && is_table_rule(rule);
+    table.get(..header.len() + rule.len()).filter(|_| named)
+}
+
+/// Text of two places is never in one chunk, nor its overlap.
+fn stays_in_its_place(pages: &[PageText], chunks: &[Chunk]) {
+    for chunk in chunks {
+        let mut at = 0;
+        let mut places = Vec::new();
+        for span in &chunk.spans {
+            let end = at + (span.end - span.start) as usize;
+            let words = chunk.text.get(at..end).unwrap_or_default();
+            if words.contains(char::is_alphanumeric) {
+                let page = pages.iter().find(|page| page.number == span.page).unwrap();
+                places.push(page.locator.clone());
+            }
+            at = end;
+        }
+        if let Some(first) = places.first() {
+            let flows = matches!(first, Locator::PdfPage { .. });
+            assert!(
+                places.iter().all(|place| flows || place == first),
+                "{places:?} in chunk {}",
+                chunk.index
+            );
+        }
+    }
 }
 
 fn covers_every_byte_once(pages: &[PageText], chunks: &[Chunk]) {
@@ -189,8 +265,15 @@ fn block() -> impl Strategy<Value = String> {
         4 => heading(),
         1 => prose().prop_map(|text| format!("```\n# comment\n{text}\n```")),
         1 => prose().prop_map(|text| format!("~~~~\n```\n# comment\n{text}\n~~~~")),
-        1 => proptest::collection::vec("[a-z]{1,6}", 2..30)
+        2 => proptest::collection::vec("[a-z]{1,6}", 2..90)
             .prop_map(|cells| format!("| a | b |\n|---|---|\n| {} |", cells.join(" |\n| "))),
+        1 => (proptest::collection::vec("[a-z]{1,6}", 1..40), proptest::collection::vec(prose(), 1..8))
+            .prop_map(|(names, rows)| format!(
+                "| {} |\n|{}\n| {} |",
+                names.join(" | "),
+                "---|".repeat(names.len()),
+                rows.join(" |\n| ").replace('\n', " ").replace(" | | ", " |\n| "),
+            )),
         1 => proptest::collection::vec(prose(), 1..4)
             .prop_map(|items| format!("- {}", items.join("\n- "))),
         1 => "[a-zA-Z0-9+/]{1,700}",
@@ -241,6 +324,30 @@ proptest! {
         let budget = by_letters(window);
         let chunks = check_laws(&pages, &budget);
         check_no_bare_heading(&pages, &budget, &chunks);
+    }
+
+    #[test]
+    fn laws_hold_over_places(
+        pages in document(),
+        kinds in proptest::collection::vec(0..6_u32, 6),
+        window in 96..300_u32,
+    ) {
+        let mut pages = pages;
+        for (page, kind) in pages.iter_mut().zip(kinds) {
+            let number = page.number;
+            page.locator = match kind {
+                0 => Locator::Slide { number },
+                1 => Locator::Part { name: format!("part {number}") },
+                2 => Locator::Entry {
+                    path: format!("{}.pdf", number / 3),
+                    inner: Box::new(Locator::Slide { number }),
+                },
+                3 => Locator::Message { number },
+                _ => page.locator.clone(),
+            };
+        }
+        check_laws(&pages, &by_words(window));
+        check_laws(&pages, &by_letters(window));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use chunker::{Budget, PageText, TokenCounter};
 use serde_json::json;
+use shared::contract::Locator;
 use shared::settings::{assets_dir, variable};
 
 /// A WordPiece tokenizer like BERT's over `vocabulary`; words outside it are one token each.
@@ -102,6 +103,10 @@ pub(crate) fn pages<T: AsRef<str>>(texts: &[T]) -> Vec<PageText> {
         .zip(texts)
         .map(|(number, text)| PageText {
             number,
+            locator: Locator::PdfPage {
+                physical: number,
+                label: None,
+            },
             markdown: text.as_ref().to_owned(),
         })
         .collect()

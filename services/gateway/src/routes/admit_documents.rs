@@ -1,10 +1,10 @@
 //! `POST /api/v1/documents`: takes documents in.
 //!
-//! A multipart form with the fields `path` (optional, for the next file), `collection`, `force`,
-//! and then `file`. More `file` fields may follow, each with a `path` of its own before it. A field
-//! that comes after the last file would have no effect, and is refused together with that file. One
-//! file is answered by an object, several by an array, in which a file that was not taken has an
-//! `error`; the others are not held up by it.
+//! A multipart form with the fields `path` and `password` (optional, for the next file),
+//! `collection`, `force`, and then `file`. More `file` fields may follow, each with a `path` and
+//! `password` of its own before it. A field that comes after the last file would have no effect,
+//! and is refused together with that file. One file is answered by an object, several by an array,
+//! in which a file that was not taken has an `error`; the others are not held up by it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +17,7 @@ use serde::Serialize;
 use shared::contract::subject::call;
 use shared::contract::{Admit, Admitted, CollectionName, ErrorCode, Sha256Hex};
 use shared::format::{Format, detect};
+use shared::secret::Password;
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -26,6 +27,7 @@ use crate::http_status::Code;
 use crate::intake::{self, Limits, Staged, in_time};
 use crate::limit::busy;
 use crate::openapi::Accepted;
+use crate::sealing;
 use crate::source_path::SourcePath;
 
 /// Bytes of a field that is not a file.
@@ -41,6 +43,8 @@ struct Said {
     path: Option<String>,
     collection: CollectionName,
     force: bool,
+    /// For the next file.
+    password: Option<Password>,
     /// The last of these fields, until a file follows.
     unused: Option<&'static str>,
 }
@@ -174,11 +178,16 @@ pub(crate) async fn admit(
                 said.force = flag(&text(&mut field, pause).await?)?;
                 said.unused = Some("force");
             }
+            "password" => {
+                said.password = sealing::password(text(&mut field, pause).await?)?;
+                said.unused = Some("password");
+            }
             "file" if results.len() + 1 < MAX_FILES || last.is_none() => {
                 results.extend(settle(&app, last.take()).await);
                 said.unused = None;
                 let path = said.path.take();
                 let arrived = receive(&app, &said, path.as_deref(), &mut field).await;
+                said.password = None;
                 let refused = arrived.as_ref().err().map(|error| error.code);
                 last = Some((path, arrived));
                 // Who was too slow has had the time there is.
@@ -202,7 +211,7 @@ pub(crate) async fn admit(
             other => {
                 return Err(ApiError::bad_request(
                     format!("the form has no field `{}`", other.escape_debug()),
-                    "send `path`, `collection`, `force`, then `file`",
+                    "send `path`, `collection`, `force`, `password`, then `file`",
                 ));
             }
         }
@@ -210,7 +219,7 @@ pub(crate) async fn admit(
     if let (Some(field), Some((_, arrived))) = (said.unused, &mut last) {
         *arrived = Err(ApiError::bad_request(
             format!("`{field}` comes after the file"),
-            "send `path`, `collection` and `force` before the file they are for",
+            "send `path`, `collection`, `force` and `password` before the file they are for",
         ));
     }
     results.extend(settle(&app, last).await);
@@ -266,6 +275,10 @@ async fn admit_one(app: &App, arrived: Arrived) -> Result<Taken, ApiError> {
         format,
         staged,
     } = arrived;
+    let password = match said.password {
+        Some(password) => Some(app.sealing.seal(password, &staged.content).await?),
+        None => None,
+    };
     staged.store(&app.blobs).await?;
     let admit = Admit {
         path: path.as_str().to_owned(),
@@ -274,7 +287,7 @@ async fn admit_one(app: &App, arrived: Arrived) -> Result<Taken, ApiError> {
         bytes: staged.bytes,
         format,
         force: said.force,
-        password: None,
+        password,
     };
     let admitted: Admitted = app.call(call::CATALOG_ADMIT, &admit).await?;
     // A deletion of the same bytes elsewhere may have removed the original between its storing

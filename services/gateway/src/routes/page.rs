@@ -6,11 +6,11 @@ use axum::response::{IntoResponse, Response};
 use shared::contract::ErrorCode;
 
 use crate::error::ApiError;
-use crate::page::{Asset, INDEX, find};
+use crate::page::{self, Asset, find};
 
 /// The page.
 pub(crate) async fn index() -> Response {
-    send(INDEX)
+    send(page::index())
 }
 
 /// A file of the page.

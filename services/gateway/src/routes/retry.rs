@@ -1,4 +1,4 @@
-//! `POST /api/v1/retry`: does the work of one or of all failed documents again.
+//! `POST /api/v1/retry`: reads one document, all failed or all outdated ones again.
 
 use aide::transform::TransformOperation;
 use axum::Json;
@@ -14,7 +14,11 @@ pub(crate) fn describe(operation: TransformOperation<'_>) -> TransformOperation<
     operation
         .id("retry")
         .tag("documents")
-        .summary("Does the work of one or of all failed documents again")
+        .summary("Reads one document, all failed or all outdated ones again")
+        .description(
+            "The body is `\"all_failed\"`, `\"outdated\"` (what an earlier version of the program \
+             made), or `{\"document\": id}`.",
+        )
 }
 
 /// The documents that were queued again.

@@ -331,6 +331,7 @@ async fn documents_are_listed_told_and_tried_again() {
             let documents = match which {
                 Retry::Document(id) => vec![id],
                 Retry::AllFailed => vec![known.clone()],
+                Retry::Outdated => Vec::new(),
             };
             async { Ok(Retried { documents }) }
         })
@@ -346,6 +347,12 @@ async fn documents_are_listed_told_and_tried_again() {
         .json(&Retry::AllFailed);
     let all: Retried = all.send().await.unwrap().json().await.unwrap();
     assert_eq!(all.documents, [failed]);
+    let outdated = gateway
+        .client
+        .post(gateway.url("/api/v1/retry"))
+        .json(&serde_json::json!("outdated"));
+    let outdated: Retried = outdated.send().await.unwrap().json().await.unwrap();
+    assert!(outdated.documents.is_empty());
 }
 
 #[tokio::test]

@@ -36,6 +36,8 @@ async fn catalog(gateway: &Gateway) -> Arc<AtomicU64> {
                     keyword_engine: "tantivy".to_owned(),
                     vector_engine: "exact".to_owned(),
                     dead_letters: 0,
+                    missing_pages: 6,
+                    outdated: 7,
                 })
             }
         })
@@ -105,6 +107,10 @@ async fn listeners_hear_counts_and_progress_until_the_drain() {
         ("counts", &"counts".into())
     );
     assert_eq!(counts["documents"]["ready"], 1);
+    assert_eq!(
+        (&counts["missing_pages"], &counts["outdated"]),
+        (&6.into(), &7.into())
+    );
     assert_eq!(
         (&counts["pages"], &counts["chunks"]),
         (&2.into(), &3.into())

@@ -13,6 +13,8 @@ mod http;
 #[cfg(test)]
 mod live;
 #[cfg(test)]
+mod passwords;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod upload;

@@ -1,13 +1,14 @@
 //! Taking documents in, and queueing them again.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Transaction, params, params_from_iter};
 use shared::contract::{
     Admit, Admitted, DocumentId, DocumentState, FileHash, Generation, Outcome, Pipeline, Retry,
+    SealedPassword,
 };
 use shared::telemetry;
 
 use super::row::{SOURCE, Source, state_text};
-use super::visible::{attach, discard_wanted, find_version, retire};
+use super::visible::{OUTDATED, attach, count_outdated, discard_wanted, find_version, retire};
 use super::{Catalog, Opened};
 use crate::error::CatalogError;
 
@@ -15,7 +16,8 @@ impl Catalog {
     /// Takes a document in. Its row is durable when this returns.
     ///
     /// Content that is already visible through another document is shared at once, without any
-    /// work; `force` does all work again.
+    /// work; `force` does all work again. A password has a document read again that could not be
+    /// read without, as a whole or in part.
     ///
     /// # Errors
     /// When the catalog cannot be written.
@@ -25,34 +27,23 @@ impl Catalog {
         self.write_visible(|tx| {
             let (id, outcome) = match Source::by_path(tx, &request.collection, &request.path)? {
                 None => (insert(tx, request, &hash, now)?, Outcome::New),
-                Some(source)
-                    if !request.force
-                        && source.file_hash == hash
-                        && source.state != DocumentState::Failed =>
-                {
-                    return Ok(Admitted {
-                        document_id: source.id,
-                        generation: source.generation,
-                        outcome: Outcome::Unchanged,
-                    });
-                }
-                Some(source) => {
-                    discard_wanted(tx, &source, pipeline)?;
-                    tx.prepare_cached(
-                        "UPDATE sources SET content = ?1, bytes = ?2, format = ?3, file_hash = ?4
-                         WHERE ordinal = ?5",
-                    )?
-                    .execute(params![
-                        request.content.as_str(),
-                        request.bytes,
-                        request.format.name(),
-                        hash.as_str(),
-                        source.ordinal
-                    ])?;
-                    // A failed document is read anew: its pages may be why it failed.
-                    requeue(tx, &source, request.force, now)?;
-                    (source.id, Outcome::Changed)
-                }
+                Some(source) => match reading(&source, request, &hash) {
+                    Reading::No => {
+                        keep_password(tx, &source, request)?;
+                        return Ok(Admitted {
+                            document_id: source.id,
+                            generation: source.generation,
+                            outcome: Outcome::Unchanged,
+                        });
+                    }
+                    Reading::Again { fresh } => {
+                        discard_wanted(tx, &source, pipeline)?;
+                        rewrite(tx, &source, request, &hash)?;
+                        // A failed document is read anew: its pages may be why it failed.
+                        requeue(tx, &source, fresh, now)?;
+                        (source.id, Outcome::Changed)
+                    }
+                },
             };
             let source = Source::by_id(tx, &id)?.ok_or_else(|| CatalogError::NotFound(id))?;
             share_if_visible(tx, &source, pipeline)?;
@@ -64,28 +55,45 @@ impl Catalog {
         })
     }
 
-    /// Queues documents again, with all work done anew.
+    /// Queues documents again, with all work done anew; outdated ones with what has changed since.
+    /// What they show stays visible until the new making is.
     ///
     /// # Errors
     /// [`CatalogError::NotFound`], or when the catalog cannot be written.
     pub fn retry(&self, request: &Retry, now: i64) -> Result<Vec<DocumentId>, CatalogError> {
-        self.write(|tx| {
+        let pipeline = self.pipeline();
+        self.write_visible(|tx| {
             let sources = match request {
                 Retry::Document(id) => {
                     vec![Source::by_id(tx, id)?.ok_or_else(|| CatalogError::NotFound(id.clone()))?]
                 }
-                Retry::AllFailed => sources_where(tx, "state = 'failed'")?,
+                Retry::AllFailed => sources_where(tx, "state = 'failed'", [])?,
+                Retry::Outdated => sources_where(
+                    tx,
+                    &format!(
+                        "state IN ('ready', 'partial', 'failed') AND visible_version IN
+                            (SELECT id FROM versions AS v WHERE {OUTDATED})"
+                    ),
+                    [&pipeline.parser, &pipeline.chunker],
+                )?,
             };
+            // The same outdated content at two paths is made once.
+            let fresh = *request != Retry::Outdated;
             for source in &sources {
                 tx.prepare_cached("DELETE FROM staged WHERE document = ?1")?
                     .execute([source.id.as_str()])?;
-                requeue(tx, source, true, now)?;
+                requeue(tx, source, fresh, now)?;
+                if let Some(queued) = Source::by_id(tx, &source.id)? {
+                    share_if_visible(tx, &queued, pipeline)?;
+                }
             }
             Ok(sources.into_iter().map(|source| source.id).collect())
         })
     }
 
-    /// Takes up the program's pipeline: queues again whatever another one made.
+    /// Takes up the program's pipeline. Another model: its vectors cannot be compared, so whatever
+    /// the other one made is hidden and queued again. Another parser or chunker: what is visible
+    /// stays and is outdated, what was under way begins again.
     pub(super) fn adopt_pipeline(&self) -> Result<Opened, CatalogError> {
         let pipeline = self.pipeline();
         let fingerprint = serde_json::to_string(pipeline)?;
@@ -103,33 +111,108 @@ impl Catalog {
                 "INSERT OR REPLACE INTO meta(key, value) VALUES ('pipeline', ?1)",
                 [&fingerprint],
             )?;
-            let mut opened = Opened::default();
-            // Vectors of two models cannot be compared.
-            let strangers: Vec<i64> = tx
-                .prepare("SELECT id FROM versions WHERE model <> ?1")?
-                .query_map([pipeline.model.as_str()], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            for version in strangers {
+            let Some(before) = before else {
+                return Ok(Opened::default());
+            };
+            let before: Pipeline = serde_json::from_str(&before)?;
+            let mut opened = Opened {
+                retired: retire_strangers(tx, pipeline)?,
+                ..Opened::default()
+            };
+            let made_again = if before.model == pipeline.model {
+                "state NOT IN ('indexing', 'ready', 'partial', 'failed')"
+            } else {
+                "state <> 'failed'"
+            };
+            for source in sources_where(tx, made_again, [])? {
                 tx.execute(
-                    "UPDATE sources SET visible_version = NULL WHERE visible_version = ?1",
-                    [version],
+                    "DELETE FROM staged WHERE document = ?1",
+                    [source.id.as_str()],
                 )?;
-                retire(tx, version)?;
-                opened.retired += 1;
+                requeue(tx, &source, false, now)?;
+                opened.requeued += 1;
             }
-            if before.is_some() {
-                for source in sources_where(tx, "state <> 'failed'")? {
-                    tx.execute(
-                        "DELETE FROM staged WHERE document = ?1",
-                        [source.id.as_str()],
-                    )?;
-                    requeue(tx, &source, false, now)?;
-                    opened.requeued += 1;
-                }
-            }
+            opened.outdated = count_outdated(tx, pipeline)?;
             Ok(opened)
         })
     }
+}
+
+/// Hides what another model made. Returns the versions hidden.
+fn retire_strangers(tx: &Transaction<'_>, pipeline: &Pipeline) -> Result<u64, CatalogError> {
+    let strangers: Vec<i64> = tx
+        .prepare("SELECT id FROM versions WHERE model <> ?1")?
+        .query_map([pipeline.model.as_str()], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for version in &strangers {
+        tx.execute(
+            "UPDATE sources SET visible_version = NULL WHERE visible_version = ?1",
+            [version],
+        )?;
+        retire(tx, *version)?;
+    }
+    Ok(strangers.len() as u64)
+}
+
+/// Whether an admission has its document read.
+enum Reading {
+    No,
+    Again {
+        /// All work is done again.
+        fresh: bool,
+    },
+}
+
+fn reading(source: &Source, request: &Admit, hash: &FileHash) -> Reading {
+    let same = source.file_hash == *hash;
+    let opens = request.password.is_some();
+    // Parts of it are locked, or the parser is at it without the password.
+    let is_locked = matches!(
+        source.state,
+        DocumentState::Partial | DocumentState::Parsing
+    );
+    if same && !request.force && source.state != DocumentState::Failed && !(opens && is_locked) {
+        return Reading::No;
+    }
+    Reading::Again {
+        fresh: request.force || (same && opens && is_locked),
+    }
+}
+
+/// Keeps the password for a document that waits for its turn. One that has been read keeps what
+/// has opened it.
+fn keep_password(tx: &Transaction<'_>, source: &Source, request: &Admit) -> rusqlite::Result<()> {
+    if let Some(SealedPassword(password)) = &request.password
+        && source.state == DocumentState::Queued
+    {
+        tx.prepare_cached("UPDATE sources SET password = ?1 WHERE ordinal = ?2")?
+            .execute(params![password, source.ordinal])?;
+    }
+    Ok(())
+}
+
+/// Writes what was admitted over what the source was. A password that none replaces stays as long
+/// as the bytes it opens.
+fn rewrite(
+    tx: &Transaction<'_>,
+    source: &Source,
+    request: &Admit,
+    hash: &FileHash,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE sources SET content = ?1, bytes = ?2, format = ?3, file_hash = ?4,
+                password = coalesce(?5, CASE content WHEN ?1 THEN password END)
+         WHERE ordinal = ?6",
+    )?
+    .execute(params![
+        request.content.as_str(),
+        request.bytes,
+        request.format.name(),
+        hash.as_str(),
+        request.password.as_ref().map(|sealed| &sealed.0),
+        source.ordinal
+    ])?;
+    Ok(())
 }
 
 fn insert(
@@ -141,8 +224,9 @@ fn insert(
     let id = DocumentId::generate();
     tx.prepare_cached(
         "INSERT INTO sources(id, collection, path, name, content, bytes, format, file_hash,
-                             generation, fresh, reparse, state, queued_ms, added_ms, trace)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?12, ?13)",
+                             generation, fresh, reparse, state, queued_ms, added_ms, trace,
+                             password)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?12, ?13, ?14)",
     )?
     .execute(params![
         id.as_str(),
@@ -157,7 +241,8 @@ fn insert(
         request.force,
         state_text(DocumentState::Queued),
         now,
-        telemetry::here()
+        telemetry::here(),
+        request.password.as_ref().map(|sealed| &sealed.0)
     ])?;
     Ok(id)
 }
@@ -197,11 +282,15 @@ fn share_if_visible(
     }
 }
 
-fn sources_where(tx: &Transaction<'_>, condition: &str) -> rusqlite::Result<Vec<Source>> {
+fn sources_where<const N: usize>(
+    tx: &Transaction<'_>,
+    condition: &str,
+    values: [&String; N],
+) -> rusqlite::Result<Vec<Source>> {
     tx.prepare(&format!(
         "SELECT {SOURCE} FROM sources WHERE {condition} ORDER BY ordinal"
     ))?
-    .query_map([], Source::read)?
+    .query_map(params_from_iter(values), Source::read)?
     .collect()
 }
 

@@ -4,7 +4,7 @@
 //! and the keys of what was removed are told from the change alone.
 
 use rusqlite::{Transaction, params};
-use shared::contract::Vector;
+use shared::contract::{Chunk, Vector};
 
 use super::Catalog;
 use super::remove::last_change;
@@ -136,13 +136,19 @@ fn keyword_documents(
     // One chunk, several documents: each of their names finds it.
     let name = names(tx, version)?.join(" ");
     let mut statement = tx.prepare_cached(
-        "SELECT key, text, heading_path FROM chunks WHERE version = ?1 ORDER BY idx",
+        "SELECT key, text, heading_path, overlap FROM chunks WHERE version = ?1 ORDER BY idx",
     )?;
     let rows = statement.query_map([version], |row| {
         let headings: Vec<String> = json(row, 2)?;
+        let (mut text, overlap): (String, String) = (row.get(1)?, row.get(3)?);
+        // The names of its columns find a row, on whichever chunk it stands.
+        let header = Chunk::table_header(&overlap);
+        if !header.is_empty() {
+            text = format!("{header}\n{text}");
+        }
         Ok(KeywordDocument {
             key: row.get(0)?,
-            text: row.get(1)?,
+            text,
             heading_path: headings.join(" > "),
             name: name.clone(),
         })

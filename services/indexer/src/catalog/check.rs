@@ -84,6 +84,16 @@ impl Catalog {
                         AND key BETWEEN v.first_key AND v.first_key + v.chunks - 1)",
             )?;
             law(
+                "versions have not one chunk",
+                "SELECT 1 FROM versions WHERE chunks = 0",
+            )?;
+            law(
+                "documents are ready although pages are missing, or partial although none is",
+                "SELECT 1 FROM sources AS s JOIN versions AS v ON v.id = s.visible_version
+                 WHERE (s.state = 'ready' AND v.missing <> '[]')
+                    OR (s.state = 'partial' AND v.missing = '[]')",
+            )?;
+            law(
                 "versions have another number of pages than they say",
                 "SELECT 1 FROM versions AS v WHERE pages <>
                     (SELECT count(*) FROM pages WHERE version = v.id)",

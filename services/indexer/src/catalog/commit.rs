@@ -22,6 +22,8 @@ pub enum Committed {
     Incomplete,
     /// The batches do not fit together; the text says how.
     Unfit(String),
+    /// There is not one chunk: nothing of it could ever be found.
+    Empty,
     /// The version is visible; the indexes have to pass this change.
     Visible {
         /// Number of the change.
@@ -58,6 +60,9 @@ impl Catalog {
             let Some(assembled) = assemble(tx, &source)? else {
                 return Ok(Committed::Incomplete);
             };
+            if assembled.chunks.is_empty() {
+                return Ok(Committed::Empty);
+            }
             if let Some(problem) = unfit(&assembled, manifest) {
                 return Ok(Committed::Unfit(problem));
             }

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension as _, Row, params};
-use shared::contract::{DocumentAdmitted, DocumentId, DocumentState, FileHash, Generation, Work};
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use shared::contract::{
+    DocumentAdmitted, DocumentId, DocumentState, FileHash, Generation, SealedPassword, Work,
+};
 
 use super::Catalog;
 use super::row::{SOURCE, Source, state, state_text, text};
@@ -70,6 +72,19 @@ impl Finished {
             trace: row.get(3)?,
         })
     }
+}
+
+/// What opens the source's content: its own password, else that of another document of the same
+/// bytes, of which this one may have got its turn first.
+fn password(tx: &Transaction<'_>, source: &Source) -> rusqlite::Result<Option<SealedPassword>> {
+    tx.prepare_cached(
+        "SELECT password FROM sources WHERE content = ?1 AND password IS NOT NULL
+         ORDER BY ordinal = ?2 DESC, ordinal DESC LIMIT 1",
+    )?
+    .query_row(params![source.content.as_str(), source.ordinal], |row| {
+        row.get(0).map(SealedPassword)
+    })
+    .optional()
 }
 
 const WORKING: &str = "state IN ('parsing', 'chunking', 'embedding')";
@@ -161,8 +176,9 @@ impl Catalog {
                      WHERE ordinal = ?1",
                 )?
                 .execute([source.ordinal])?;
+                let password = password(tx, &source)?;
                 messages.push(DocumentAdmitted {
-                    password: None,
+                    password,
                     work: Work {
                         document_id: source.id,
                         generation: source.generation,

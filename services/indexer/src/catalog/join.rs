@@ -1,10 +1,10 @@
 //! From keys of an index to hits, and from a filter to keys.
 
 use rusqlite::{OptionalExtension as _, Transaction, params};
-use shared::contract::{ChunkId, Filter, Hit, PageRecord, Span};
+use shared::contract::{Chunk, ChunkId, Coverage, Filter, Hit, Locator, PageRecord, Span};
 
 use super::Catalog;
-use super::row::{json, json_option, text};
+use super::row::{json, text};
 use crate::chunk_set::{AllowedChunks, ChunkKey};
 use crate::error::CatalogError;
 
@@ -92,12 +92,10 @@ fn hit(
     score: f32,
     restriction: &Restriction,
 ) -> rusqlite::Result<Option<Hit>> {
-    let row = tx
+    let found = tx
         .prepare_cached(&format!(
             "SELECT v.file_hash, c.idx, s.id, s.collection, s.path, s.name, c.heading_path,
-                    c.text, c.spans,
-                    (SELECT p.record FROM pages AS p WHERE p.version = c.version
-                        AND p.number = json_extract(c.spans, '$[0].page'))
+                    c.text, c.spans, c.version, c.overlap, v.pages, json_array_length(v.missing)
              FROM chunks AS c
              JOIN versions AS v ON v.id = c.version
              JOIN sources AS s ON s.visible_version = c.version
@@ -108,7 +106,8 @@ fn hit(
             params![restriction.collections, restriction.documents, key],
             |row| {
                 let spans: Vec<Span> = json(row, 8)?;
-                let Some(page) = json_option::<PageRecord>(row, 9)? else {
+                let words: String = row.get(7)?;
+                let Some(locator) = locator(tx, row.get(9)?, (&spans, &words))? else {
                     return Ok(None);
                 };
                 Ok(Some(Hit {
@@ -121,13 +120,31 @@ fn hit(
                     path: row.get(4)?,
                     name: row.get(5)?,
                     heading_path: json(row, 6)?,
-                    text: row.get(7)?,
+                    text: words,
                     spans,
-                    locator: page.locator,
+                    locator,
                     score,
+                    table_header: Chunk::table_header(&row.get::<_, String>(10)?).to_owned(),
+                    coverage: Coverage::of(row.get(11)?, row.get(12)?),
                 }))
             },
         )
         .optional()?;
-    Ok(row.flatten())
+    Ok(found.flatten())
+}
+
+/// The place of the first page that a chunk has words on.
+fn locator(
+    tx: &Transaction<'_>,
+    version: i64,
+    (spans, words): (&[Span], &str),
+) -> rusqlite::Result<Option<Locator>> {
+    let Some(page) = Span::pages_with_words(spans, words).first().copied() else {
+        return Ok(None);
+    };
+    let record = tx
+        .prepare_cached("SELECT record FROM pages WHERE version = ?1 AND number = ?2")?
+        .query_row(params![version, page], |row| json::<PageRecord>(row, 0))
+        .optional()?;
+    Ok(record.map(|record| record.locator))
 }

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, Transaction};
 
 /// Migrations in order; the n-th brings the file from schema n to n + 1.
-const MIGRATIONS: [&str; 2] = [V1, V2];
+const MIGRATIONS: [&str; 3] = [V1, V2, V3];
 
 /// Latest schema of this program.
-pub(super) const KNOWN: i64 = 2;
+pub(super) const KNOWN: i64 = 3;
 
 /// Keys of chunks and numbers of changes are AUTOINCREMENT: the indexes name chunks by key, so a
 /// key of something deleted must never mean something else.
@@ -154,6 +154,11 @@ CREATE TABLE garbage(
 /// it.
 const V2: &str = "
 ALTER TABLE sources ADD COLUMN trace TEXT;
+";
+
+/// What opens a locked document, sealed with the key of the data folder. It goes with its row.
+const V3: &str = "
+ALTER TABLE sources ADD COLUMN password TEXT;
 ";
 
 /// Settings of every connection. Full sync: an admission is durable before its reply. Secure

@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use shared::contract::{
     DocumentAdmitted, DocumentState, Filter, Generation, ListDocuments, Outcome, Pipeline, Retry,
+    SealedPassword,
 };
 use tempfile::TempDir;
 
@@ -12,6 +13,9 @@ use crate::test_support::{admit, embedded, pages};
 /// Written by the program of the first schema: documents in every state, a deletion whose blobs
 /// are still there, one batch of two of a document under way.
 const SCHEMA_1: &str = include_str!("fixtures/schema_1.sql");
+/// As the program of the second schema left it: besides, a document that waits for the indexes,
+/// and one whose bytes have changed.
+const SCHEMA_2: &str = include_str!("fixtures/schema_2.sql");
 const GREEN: &str = "a green lamp\n\u{c}a blue door\n";
 const UNDER_WAY: &str = "left\nright\n";
 
@@ -137,18 +141,115 @@ fn a_catalog_of_the_first_schema_goes_on_with_its_work() {
     assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
 }
 
-#[test]
-fn a_catalog_of_the_first_schema_is_made_again_by_a_newer_parser() {
-    let (_folder, catalog, opened) = open(SCHEMA_1, "p2");
-    assert_eq!((opened.requeued, opened.retired), (5, 0));
-    assert_eq!(shown(&catalog, "/ready"), "a green lamp\na blue door\n");
-    work_off(&catalog, |work| match work.name.as_str() {
+fn outdated(catalog: &Catalog) -> Vec<String> {
+    let request = ListDocuments {
+        limit: 100,
+        ..Default::default()
+    };
+    let mut paths: Vec<String> = catalog
+        .list(&request)
+        .unwrap()
+        .documents
+        .into_iter()
+        .filter(|view| view.outdated)
+        .map(|view| view.path)
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// The texts of the documents that are made again.
+fn text_of(work: &DocumentAdmitted) -> &'static str {
+    match work.name.as_str() {
         "queued" => "wait\n",
         "under-way" => UNDER_WAY,
+        "changed" => "brand new\n",
         "partial" => "one\n\u{c}!two\n",
-        "ready" | "twin" => GREEN,
+        "ready" | "twin" | "indexing" => GREEN,
         other => panic!("{other} was done"),
-    });
+    }
+}
+
+#[test]
+fn a_catalog_of_the_first_schema_stays_as_it_is_under_a_newer_parser() {
+    let (_folder, catalog, opened) = open(SCHEMA_1, "p2");
+    let expect = Opened {
+        requeued: 2,
+        outdated: 3,
+        retired: 0,
+    };
+    assert_eq!(opened, expect);
+    assert_eq!(outdated(&catalog), ["/partial", "/ready", "/twin"]);
+    work_off(&catalog, text_of);
     assert_eq!(shown(&catalog, "/twin"), "a green lamp\na blue door\n");
+    assert_eq!(shown(&catalog, "/under-way"), UNDER_WAY);
+    assert_eq!(outdated(&catalog), ["/partial", "/ready", "/twin"]);
     assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_catalog_of_the_second_schema_is_read_again_by_a_newer_parser_when_asked() {
+    let (_folder, catalog, opened) = open(SCHEMA_2, "p2");
+    let expect = Opened {
+        requeued: 3,
+        outdated: 5,
+        retired: 0,
+    };
+    assert_eq!(opened, expect);
+    let sequence = catalog.sequence().unwrap();
+    assert_eq!(
+        catalog.finish(sequence, 20).unwrap().len(),
+        1,
+        "`/indexing` is final"
+    );
+    for (path, text) in [("/ready", GREEN), ("/twin", GREEN), ("/indexing", GREEN)] {
+        let again = catalog.admit(&admit(path, text, false), 10).unwrap();
+        assert_eq!(again.outcome, Outcome::Unchanged, "{path}");
+    }
+    assert_eq!(
+        shown(&catalog, "/changed"),
+        "one\n",
+        "until the newer bytes are read"
+    );
+    work_off(&catalog, text_of);
+    assert_eq!(shown(&catalog, "/changed"), "brand new\n");
+    let left = ["/indexing", "/partial", "/ready", "/twin"];
+    assert_eq!(outdated(&catalog), left);
+    assert_eq!(
+        catalog.retry(&Retry::Outdated, 30).unwrap().len(),
+        left.len()
+    );
+    assert_eq!(outdated(&catalog), left, "they show it until it is made");
+    work_off(&catalog, text_of);
+    assert!(outdated(&catalog).is_empty());
+    let states: Vec<_> = states(&catalog);
+    let failed: Vec<_> = states
+        .iter()
+        .filter(|(_, state)| *state == DocumentState::Failed)
+        .collect();
+    assert_eq!(failed, [&("/failed".to_owned(), DocumentState::Failed)]);
+    assert!(states.contains(&("/partial".to_owned(), DocumentState::Partial)));
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_catalog_of_the_second_schema_takes_passwords() {
+    let (_folder, catalog, opened) = open(SCHEMA_2, "p1");
+    assert_eq!(opened, Opened::default());
+    let mut request = admit("/failed", "bad\n", false);
+    request.password = Some(SealedPassword("sealed".to_owned()));
+    assert_eq!(
+        catalog.admit(&request, 9).unwrap().outcome,
+        Outcome::Changed
+    );
+    let queued = catalog.next_queued(9).unwrap().into_iter();
+    let queued: Vec<_> = queued.map(|one| (one.id, one.generation)).collect();
+    for work in catalog.hand_out(&queued).unwrap() {
+        assert_eq!(
+            work.password.is_some(),
+            work.name == "failed",
+            "{}",
+            work.name
+        );
+    }
 }

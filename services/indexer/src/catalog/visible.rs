@@ -34,6 +34,18 @@ impl Change {
     }
 }
 
+/// Whether version `v` was made by another parser (?1) or chunker (?2) than the program's.
+pub(super) const OUTDATED: &str = "(v.parser <> ?1 OR v.chunker <> ?2)";
+
+/// Documents that show what another parser or chunker made.
+pub(super) fn count_outdated(tx: &Transaction<'_>, pipeline: &Pipeline) -> rusqlite::Result<u64> {
+    tx.prepare_cached(&format!(
+        "SELECT count(*) FROM sources AS s JOIN versions AS v ON v.id = s.visible_version
+         WHERE {OUTDATED}"
+    ))?
+    .query_row([&pipeline.parser, &pipeline.chunker], |row| row.get(0))
+}
+
 /// The version of `file_hash` that `pipeline` made, if there is one.
 pub(super) fn find_version(
     tx: &Transaction<'_>,

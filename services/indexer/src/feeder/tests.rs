@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use shared::bus::BusError;
 use shared::contract::{
-    DocumentAdmitted, DocumentId, DocumentState, ErrorCode, Generation, PageManifest,
+    DocumentAdmitted, DocumentId, DocumentState, ErrorCode, Generation, PageManifest, Retry,
 };
 
 use super::{Feeder, Leases, MAX_LOSSES, Postman};
@@ -299,4 +299,24 @@ async fn a_forced_document_is_parsed_again_once() {
     blobs.put(&manifest, b"{}".as_slice().into()).await.unwrap();
     assert_eq!(it.round(3_600, &[&id]).await, [(id, 2)]);
     assert!(blobs.exists(&manifest).await.unwrap());
+}
+
+/// A page that could not be read may be readable now, with a reader that was not there before.
+#[tokio::test]
+async fn a_partial_document_that_is_retried_is_parsed_again() {
+    let it = Fixture::new(8);
+    let id = it.kit.ready(&[("/a", "a\n\u{c}!scan\n")]).await.remove(0);
+    let view = it.kit.catalog().get(&id).unwrap();
+    assert_eq!(view.state, DocumentState::Partial);
+    let folder = PageManifest::folder(&view.file_hash, &it.kit.catalog().pipeline().parser);
+    let manifest = format!("{folder}/{}", PageManifest::FILE);
+    let blobs = it.kit.bench.blobs.clone();
+    let retry = Retry::Document(id.clone());
+    it.kit.catalog().retry(&retry, 1).unwrap();
+    assert_eq!(it.round(0, &[]).await, [(id.clone(), 1)]);
+    assert!(
+        !blobs.exists(&manifest).await.unwrap(),
+        "the parser reads it"
+    );
+    assert!(it.kit.catalog().get(&id).unwrap().searchable);
 }

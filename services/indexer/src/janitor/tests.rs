@@ -9,7 +9,8 @@ use shared::blobs::original_key;
 use shared::bus::BusError;
 use shared::contract::subject::Stage;
 use shared::contract::{
-    DeadLetter, DocumentId, DocumentState, ErrorBody, ErrorCode, PageManifest, Sha256Hex,
+    DeadLetter, DocumentId, DocumentState, ErrorBody, ErrorCode, PageManifest, Pipeline, Retry,
+    Sha256Hex,
 };
 use shared::service::Drain;
 
@@ -246,4 +247,37 @@ async fn orphans_are_removed_and_young_uploads_are_not() {
     assert!(!blobs.exists(&upload).await.unwrap());
     let view = kit.catalog().get(&id).unwrap();
     assert!(blobs.exists(&original_key(&view.content)).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_an_earlier_parser_stay_as_long_as_they_are_shown() {
+    let kit = Kit::new();
+    let id = kit.ready(&[("/a", "a\n")]).await.remove(0);
+    let newer = Pipeline {
+        parser: "p3".to_owned(),
+        ..kit.catalog().pipeline().clone()
+    };
+    let kit = kit.reopen_as(newer).await;
+    kit.follow();
+    let hash = kit.catalog().get(&id).unwrap().file_hash;
+    let manifest = |parser| format!("{}/pages.json", PageManifest::folder(&hash, parser));
+    let (old, new) = (manifest(Pipeline::PARSER), manifest("p3"));
+    let there = async || {
+        let (old, new) = (kit.bench.blobs.exists(&old), kit.bench.blobs.exists(&new));
+        (old.await.unwrap(), new.await.unwrap())
+    };
+    let tidy = async || {
+        let janitor = janitor(&kit, &Water::default());
+        janitor.pass().await.unwrap();
+        janitor.remove_orphans(Duration::ZERO).await.unwrap();
+    };
+    tidy().await;
+    assert_eq!(there().await, (true, false));
+    kit.catalog().retry(&Retry::Outdated, 1).unwrap();
+    tidy().await;
+    assert_eq!(there().await, (true, false), "until the newer making shows");
+    kit.work(|_| "a\n".to_owned()).await;
+    tidy().await;
+    assert_eq!(there().await, (false, true));
+    assert!(!kit.catalog().get(&id).unwrap().outdated);
 }

@@ -103,11 +103,13 @@ impl Reader {
         let is_run = line.len() >= 4 && line.chars().all(|c| c == mark);
         let is_table = matches!(line, "|===" | "!===" | ",===" | ":===");
         let is_fence = line.starts_with("```");
-        if !(is_run && "-.=*_+/".contains(mark)) && !is_table && !is_fence && line != "--" {
+        let is_mark = is_run && "-.=*_+/".contains(mark);
+        let is_open = line == "--";
+        if ![is_mark, is_table, is_fence, is_open].contains(&true) {
             return None;
         }
         // What frames blocks says nothing by itself.
-        if line == "--" || (is_run && "=*_".contains(mark)) {
+        if is_open || (is_run && "=*_".contains(mark)) {
             if self.open.last().is_some_and(|open| open == line) {
                 self.open.pop();
             } else {

@@ -70,7 +70,7 @@ fn utf32(bytes: &[u8]) -> Option<(ByteOrder, &[u8])> {
 
 fn decode_utf32(order: ByteOrder, bytes: &[u8]) -> Decoded {
     let mut text = String::with_capacity(bytes.len() / 4);
-    let mut lossy = bytes.len() % 4 != 0;
+    let mut lossy = !bytes.len().is_multiple_of(4);
     for unit in bytes.chunks_exact(4) {
         let unit = unit.try_into().unwrap_or_default();
         let c = char::from_u32(match order {

@@ -92,13 +92,12 @@ fn lines(text: &str, mut doubts: Vec<String>) -> Extraction {
             continue;
         }
         let reading = read(line);
-        match reading.value.filter(|_| reading.broken_at.is_none()) {
-            Some(value) => values.push(value),
-            None => {
-                broken.push_str(line);
-                broken.push('\n');
-                told.push(number);
-            }
+        if let Some(value) = reading.value.filter(|_| reading.broken_at.is_none()) {
+            values.push(value);
+        } else {
+            broken.push_str(line);
+            broken.push('\n');
+            told.push(number);
         }
     }
     let count = told.len();
@@ -275,7 +274,7 @@ mod tests {
         );
         check(r#""only text""#, "only text\n");
         check(
-            r##"{"note":"first\n# second\nthird","esc":"\u00e9\u0007\t"}"##,
+            r#"{"note":"first\n# second\nthird","esc":"\u00e9\u0007\t"}"#,
             "- note: first\n  \\# second\n  third\n- esc: é\n",
         );
         check("{}", "```\n{}\n```\n");

@@ -205,12 +205,11 @@ fn without_colours(text: &str) -> String {
     while let Some((before, after)) = rest.split_once('[') {
         out.push_str(before);
         let end = after.find(|c: char| !c.is_ascii_digit() && c != ';');
-        match end.and_then(|end| after.get(end..)?.strip_prefix('m')) {
-            Some(after) => rest = after,
-            None => {
-                out.push('[');
-                rest = after;
-            }
+        if let Some(after) = end.and_then(|end| after.get(end..)?.strip_prefix('m')) {
+            rest = after;
+        } else {
+            out.push('[');
+            rest = after;
         }
     }
     out.push_str(rest);

@@ -15,6 +15,7 @@ mod objects;
 mod open;
 mod outline;
 mod repair;
+mod readings;
 mod second;
 mod squeeze;
 
@@ -30,6 +31,7 @@ use super::{
 };
 
 pub use merge::Merging;
+pub use readings::ReadingsReader;
 
 /// Missing pages that a damaged file may add by what it says.
 const MOST_LOST: usize = 2000;

@@ -306,16 +306,14 @@ impl Writer {
     fn named(&mut self, name: &str, source: &mut Source<'_>) {
         match name {
             "begin" => self.begin(source),
-            "end" => {
+            // The title page is written from the preamble.
+            "end" | "author" | "date" | "href" => {
                 source.argument();
             }
             "title" => {
                 let title = source.argument().unwrap_or_default();
                 let title = self.inline(title);
                 self.title = Some(title).filter(|title| !title.is_empty());
-            }
-            "author" | "date" | "maketitle" | "tableofcontents" if name != "maketitle" => {
-                source.argument();
             }
             "item" => self.item(source),
             "\\" => {
@@ -339,9 +337,6 @@ impl Writer {
                     .next()
                     .and_then(|c| source.until(c.encode_utf8(&mut [0; 4])));
                 self.push_str(&format!("`{}`", text.unwrap_or_default()));
-            }
-            "href" => {
-                source.argument();
             }
             "url" | "path" | "nolinkurl" => {
                 let url = source.argument().unwrap_or_default().to_owned();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use query::{Extractive, GenerateError, Generator, Limits, Piece};
 use shared::contract::{
-    AnswerEvent, Citation, ErrorCode, GeneratorId, Hit, LeftOut, Provider, Question, TokenUsage,
-    Turn,
+    AnswerEvent, Citation, Coverage, ErrorCode, GeneratorId, Hit, LeftOut, Provider, Question,
+    TokenUsage, Turn,
 };
 
 use crate::support::{Scripted, Shelf, answerer, events, hit, question};
@@ -275,4 +275,64 @@ async fn a_small_window_gets_fewer_passages() {
     assert!(prompts[0].tokens + prompts[0].answer_tokens <= 1_000);
     assert!((1..5).contains(&prompts[0].passages.len()));
     assert!(!prompts[0].messages.is_empty() && matches!(model.pieces[0], Ok(Piece::Text(_))));
+}
+
+#[tokio::test]
+async fn an_answer_that_rests_on_partly_read_documents_says_so() {
+    let partly = |index, name: &str, missing| Hit {
+        name: name.to_owned(),
+        coverage: Coverage::of(311, missing),
+        ..hit(index, "Refunds take 14 days.")
+    };
+    let scan = partly(1, "scan.pdf", 198);
+    let same = Hit {
+        document_id: scan.document_id.clone(),
+        ..partly(2, "scan.pdf", 198)
+    };
+    let hits = vec![
+        scan,
+        same,
+        partly(3, "whole.pdf", 0),
+        partly(4, "uncited.pdf", 9),
+    ];
+    let model = Arc::new(Scripted::saying(&["14 days [1] [2] [3]."]));
+    let told = ask(hits.clone(), vec![model], &question("refunds?")).await;
+    assert_eq!(
+        told.notes,
+        ["`scan.pdf` is only partly readable: 113 of 311 pages"]
+    );
+    let model = Arc::new(Scripted::saying(&["14 days [3]."]));
+    let told = ask(hits.clone(), vec![model], &question("refunds?")).await;
+    assert!(told.notes.is_empty(), "{:?}", told.notes);
+    let answerer = answerer(Shelf::of(hits, Vec::new()), vec![Arc::new(Extractive)]);
+    let events = events(&answerer, &question("refund")).await;
+    let Some(AnswerEvent::Sources { sources }) = events.first() else {
+        panic!("{events:?}");
+    };
+    let coverages: Vec<_> = sources.iter().map(|source| source.coverage).collect();
+    let partial = Coverage::of(311, 198);
+    assert_eq!(coverages, [partial, partial, None, Coverage::of(311, 9)]);
+}
+
+#[tokio::test]
+async fn rows_are_read_below_the_header_of_their_table() {
+    let row = Hit {
+        table_header: "| item | price |\n|---|---|".to_owned(),
+        ..hit(1, "| pump KL-40 | 1,250.00 |\n")
+    };
+    let model = Arc::new(Scripted::saying(&["1,250.00 [1]."]));
+    let generators = vec![Arc::clone(&model) as Arc<dyn Generator>];
+    let answerer = answerer(Shelf::of(vec![row], Vec::new()), generators);
+    let events = events(&answerer, &question("price of the pump?")).await;
+    let prompts = model.prompts.lock().unwrap();
+    let asked = &prompts[0].messages.last().unwrap().content;
+    let table = "| item | price |\n|---|---|\n| pump KL-40 | 1,250.00 |";
+    assert!(
+        asked.contains(&format!(">\n{table}\n</passage>")),
+        "{asked}"
+    );
+    let Some(AnswerEvent::Sources { sources }) = events.first() else {
+        panic!("{events:?}");
+    };
+    assert_eq!(sources[0].preview, table);
 }

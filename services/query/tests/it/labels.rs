@@ -61,6 +61,11 @@ fn a_passage_on_two_pages_names_both() {
     fn on_pages(texts: &[&str]) -> Hit {
         let mut cited = hit(1, &texts.concat());
         cited.heading_path = Vec::new();
+        let worded = texts.iter().position(|text| !text.trim().is_empty());
+        cited.locator = Locator::PdfPage {
+            physical: 4 + u32::try_from(worded.unwrap_or(0)).unwrap(),
+            label: None,
+        };
         cited.spans = (4..)
             .zip(texts)
             .map(|(page, text)| Span {
@@ -77,4 +82,59 @@ fn a_passage_on_two_pages_names_both() {
     check(&on_pages(&["one", "\n"]), "[handbook.pdf, p.4]");
     check(&on_pages(&["\n", "two"]), "[handbook.pdf, p.5]");
     check(&on_pages(&["\n", "two ", "three"]), "[handbook.pdf, p.5–6]");
+}
+
+#[test]
+fn a_passage_within_a_file_names_the_way_there() {
+    let within = |path: &str, inner: Locator| Locator::Entry {
+        path: path.to_owned(),
+        inner: Box::new(inner),
+    };
+    let page = |physical, label: Option<&str>| Locator::PdfPage {
+        physical,
+        label: label.map(str::to_owned),
+    };
+    let check = |name: &str, locator: Locator, expect: &str| {
+        let cited = Hit {
+            name: name.to_owned(),
+            heading_path: Vec::new(),
+            locator,
+            ..hit(1, "text")
+        };
+        assert_eq!(label(&cited), expect);
+    };
+    check(
+        "mail.eml",
+        within("invoice.pdf", page(2, None)),
+        "[mail.eml › invoice.pdf, p.2]",
+    );
+    check(
+        "box.mbox",
+        within("message 3", within("a.pdf", page(4, Some("iv")))),
+        "[box.mbox › message 3 › a.pdf, p.iv (4)]",
+    );
+    check(
+        "all.zip",
+        within("docs/notes.md", Locator::Block { number: 1 }),
+        "[all.zip › docs/notes.md]",
+    );
+    let mut two = hit(1, "one two");
+    two.name = "mail.eml".to_owned();
+    two.locator = within("invoice.pdf", page(2, None));
+    two.spans = vec![
+        Span {
+            page: 3,
+            start: 0,
+            end: 4,
+        },
+        Span {
+            page: 4,
+            start: 0,
+            end: 3,
+        },
+    ];
+    assert_eq!(
+        label(&two),
+        "[mail.eml › invoice.pdf, p.2–3 — Pricing > Refunds]"
+    );
 }

@@ -44,6 +44,8 @@ pub(crate) fn hit(index: u32, text: &str) -> Hit {
             label: None,
         },
         score: 7.0,
+        table_header: String::new(),
+        coverage: None,
     }
 }
 

@@ -40,6 +40,20 @@ pub struct AddArgs {
     /// Return once the files are handed over
     #[arg(long)]
     pub no_wait: bool,
+    /// What opens locked files.
+    #[command(flatten)]
+    pub password: PasswordArgs,
+}
+
+/// What opens locked files.
+#[derive(Debug, Default, Args)]
+pub struct PasswordArgs {
+    /// Ask for the password of locked files; scripts set `IBID_PASSWORD` instead
+    #[arg(long, conflicts_with = "password_file")]
+    pub password: bool,
+    /// Take the password from the first line of this file; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
 }
 
 /// Where a question looks.
@@ -120,6 +134,25 @@ pub struct RmArgs {
     pub yes: bool,
 }
 
+/// `ibid show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Path, name or id of a document
+    pub document: String,
+    /// The text of this page: its number, counted from 1, or the label printed on it, such as `iv`
+    #[arg(long, value_name = "PAGE")]
+    pub page: Option<String>,
+    /// Where the two readings of this page of a PDF disagree
+    #[arg(long, requires = "page")]
+    pub diff: bool,
+    /// Only pages that could not be read
+    #[arg(long, conflicts_with = "page")]
+    pub missing: bool,
+    /// What opens a locked file, for `--diff`.
+    #[command(flatten)]
+    pub password: PasswordArgs,
+}
+
 /// `ibid retry`.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -127,8 +160,26 @@ pub struct RetryArgs {
     /// Path, name or id of a document
     pub document: Option<String>,
     /// All documents that failed
+    #[arg(long, alias = "all")]
+    pub failed: bool,
+    /// All documents that an earlier version of the program made
     #[arg(long)]
-    pub all: bool,
+    pub outdated: bool,
+}
+
+/// `ibid bench`.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Read files as the parser does; print pages/s, MB/s and memory per format
+    Parse(BenchParseArgs),
+}
+
+/// `ibid bench parse`.
+#[derive(Debug, Args)]
+pub struct BenchParseArgs {
+    /// Files and folders; hidden files in folders are left out
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
 }
 
 /// `ibid doctor`.

@@ -9,12 +9,12 @@ use super::Cli;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Begin", &["up", "add"]),
     ("Ask", &["ask", "chat", "search"]),
-    ("Documents", &["list", "rm", "retry"]),
+    ("Documents", &["list", "show", "rm", "retry"]),
     (
         "How it is",
         &["status", "models", "link", "doctor", "fsck", "config"],
     ),
-    ("This machine", &["setup", "model", "completions"]),
+    ("This machine", &["setup", "model", "bench", "completions"]),
 ];
 
 const AFTER: &str = "\
@@ -36,7 +36,9 @@ Examples:
 pub(super) const ADD: &str = "\
 Examples:
   ibid add ~/papers/*.pdf --collection papers
-  ibid add ~/Documents --no-wait";
+  ibid add ~/Documents --no-wait
+  ibid add --password contract.pdf     asks for it
+  pass show bank | ibid add --password-file - ~/statements";
 pub(super) const ASK: &str = "\
 Examples:
   ibid ask \"what is the notice period?\"
@@ -53,6 +55,16 @@ pub(super) const LIST: &str = "\
 Examples:
   ibid list
   ibid list --state failed     what could not be read, and why";
+pub(super) const SHOW: &str = "\
+Examples:
+  ibid show handbook.pdf                 every page, and how it was read
+  ibid show handbook.pdf --missing
+  ibid show handbook.pdf --page iv | less
+  ibid show handbook.pdf --page 4 --diff";
+pub(super) const BENCH: &str = "\
+Examples:
+  ibid bench parse ~/Documents
+  ibid bench parse ~/Documents --json";
 pub(super) const RM: &str = "\
 Examples:
   ibid rm handbook.pdf
@@ -61,7 +73,8 @@ Examples:
 pub(super) const RETRY: &str = "\
 Examples:
   ibid retry handbook.pdf
-  ibid retry --all";
+  ibid retry --failed
+  ibid retry --outdated        after an update of the program";
 pub(super) const STATUS: &str = "\
 Examples:
   ibid status
@@ -98,7 +111,12 @@ Examples:
 
 /// The definition of the whole command line.
 pub fn command() -> clap::Command {
-    let command = Cli::command();
+    let for_diff = |arg: clap::Arg| arg.requires("diff");
+    let command = Cli::command().mut_subcommand("show", |show| {
+        // Only a page that is read again needs to be opened again.
+        show.mut_arg("password", for_diff)
+            .mut_arg("password_file", for_diff)
+    });
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}\
          {{after-help}}",

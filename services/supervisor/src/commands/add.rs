@@ -2,7 +2,7 @@
 
 use shared::contract::CollectionName;
 
-use super::{gateway, remove, success_if};
+use super::{gateway, password, remove, success_if};
 use crate::cli::AddArgs;
 use crate::client::{Gateway, Listing};
 use crate::error::{CommandResult, Complaint};
@@ -13,6 +13,8 @@ use crate::screen::Screen;
 /// Takes files in, and waits until they can be searched.
 pub(super) async fn run(args: AddArgs, json: bool) -> CommandResult {
     let gateway = gateway()?;
+    // Asked for first: nobody sits by a long search of files.
+    let password = password::given(&args.password)?;
     let screen = Screen::stderr();
     // Before anything is removed, so that a wrong path costs nothing.
     let found = intake::find(args.paths).await?;
@@ -23,6 +25,7 @@ pub(super) async fn run(args: AddArgs, json: bool) -> CommandResult {
         collection: args.collection,
         force: args.force,
         wait: !args.no_wait,
+        password,
     };
     let report = intake::run(&gateway, request, found, &screen).await?;
     screen.finish();

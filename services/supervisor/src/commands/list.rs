@@ -1,9 +1,10 @@
 //! `ibid list`.
 
+use std::io;
 use std::process::ExitCode;
 
 use serde_json::json;
-use shared::contract::{DocumentState, DocumentView};
+use shared::contract::{DocumentState, DocumentView, ErrorBody};
 
 use super::gateway;
 use crate::cli::ListArgs;
@@ -35,19 +36,69 @@ pub(super) async fn run(args: ListArgs, json: bool) -> CommandResult {
     let mut rows = vec![head.to_vec()];
     rows.extend(documents.iter().map(row));
     output::table(&rows)?;
-    for document in &documents {
-        if let Some(error) = &document.error {
-            output::line(output::text(&format!("{}: {error}", name(&document.path))))?;
-        }
+    for failure in failures(&documents) {
+        failure.tell()?;
+    }
+    let outdated = documents
+        .iter()
+        .filter(|document| document.outdated)
+        .count();
+    if outdated > 0 {
+        output::line(
+            style()
+                .yellow()
+                .apply_to(super::status::outdated(outdated as u64)),
+        )?;
     }
     output::line(count(documents.len() as u64, "document"))?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Documents that failed for one and the same reason.
+struct Failure<'a> {
+    error: &'a ErrorBody,
+    paths: Vec<&'a str>,
+}
+
+impl Failure<'_> {
+    fn tell(&self) -> io::Result<()> {
+        let reason = output::text(&self.error.message);
+        let headline = match self.paths.as_slice() {
+            [one] => format!("{}: {reason}", name(one)),
+            several => format!("{}: {reason}", count(several.len() as u64, "document")),
+        };
+        output::line(style().red().apply_to(headline))?;
+        if let [_, _, ..] = self.paths.as_slice() {
+            for path in &self.paths {
+                output::line(format!("  {}", name(path)))?;
+            }
+        }
+        output::line(format!("  → {}", output::text(&self.error.remedy)))
+    }
+}
+
+/// The errors of `documents`, each once, in the order in which they are met first.
+fn failures(documents: &[DocumentView]) -> Vec<Failure<'_>> {
+    let mut failures: Vec<Failure<'_>> = Vec::new();
+    for document in documents {
+        let Some(error) = &document.error else {
+            continue;
+        };
+        match failures.iter_mut().find(|failure| failure.error == error) {
+            Some(failure) => failure.paths.push(&document.path),
+            None => failures.push(Failure {
+                error,
+                paths: vec![&document.path],
+            }),
+        }
+    }
+    failures
+}
+
 fn row(document: &DocumentView) -> Vec<String> {
     vec![
         state(document.state),
-        thousands(document.pages.into()),
+        pages(document),
         thousands(document.chunks.into()),
         document.collection.to_string(),
         document.id.to_string(),
@@ -55,8 +106,18 @@ fn row(document: &DocumentView) -> Vec<String> {
     ]
 }
 
+/// `113 of 311` where some are missing.
+fn pages(document: &DocumentView) -> String {
+    let all = thousands(document.pages.into());
+    if document.missing_count == 0 {
+        return all;
+    }
+    let readable = document.pages.saturating_sub(document.missing_count);
+    format!("{} of {all}", thousands(readable.into()))
+}
+
 /// The state as a coloured word.
-fn state(state: DocumentState) -> String {
+pub(super) fn state(state: DocumentState) -> String {
     let (word, look) = match state {
         DocumentState::Queued => ("queued", style().dim()),
         DocumentState::Parsing => ("parsing", style().cyan()),
@@ -68,4 +129,42 @@ fn state(state: DocumentState) -> String {
         DocumentState::Failed => ("failed", style().red()),
     };
     look.apply_to(word).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::find_document::tests::document;
+    use shared::contract::ErrorCode;
+
+    #[test]
+    fn failures_are_told_once_each() {
+        let failed = |id, path, message: &str| DocumentView {
+            error: Some(ErrorBody::new(ErrorCode::Damaged, message, "mend it")),
+            ..document(id, path)
+        };
+        let documents = [
+            failed(1, "/a", "torn"),
+            document(2, "/b"),
+            failed(3, "/c", "locked"),
+            failed(4, "/d", "torn"),
+        ];
+        let failures = failures(&documents);
+        let paths: Vec<_> = failures
+            .iter()
+            .map(|failure| failure.paths.clone())
+            .collect();
+        assert_eq!(paths, [vec!["/a", "/d"], vec!["/c"]]);
+    }
+
+    #[test]
+    fn coverage_stands_in_the_column_of_pages() {
+        let part = DocumentView {
+            pages: 1311,
+            missing_count: 198,
+            ..document(1, "/a")
+        };
+        assert_eq!(pages(&part), "1,113 of 1,311");
+        assert_eq!(pages(&document(1, "/a")), "1");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use shared::contract::{Passage, Question};
+use shared::contract::{Hit, Passage, Question};
 
 use super::{gateway, scope};
 use crate::cli::SearchArgs;
@@ -26,7 +26,7 @@ pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
     }
     for (index, passage) in reply.passages.iter().enumerate() {
         output::line(headline(index + 1, passage))?;
-        output::line(indented(&passage.hit.text))?;
+        output::line(indented(&whole(&passage.hit)))?;
         output::line("")?;
     }
     for note in &reply.notes {
@@ -38,6 +38,14 @@ pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
         timings.total_ms, timings.embed_ms, timings.keyword_ms, timings.vector_ms
     )))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The passage's text, below the header of the table that it goes on from.
+fn whole(hit: &Hit) -> String {
+    if hit.table_header.is_empty() {
+        return hit.text.clone();
+    }
+    format!("{}\n{}", hit.table_header.trim_end(), hit.text)
 }
 
 fn headline(number: usize, passage: &Passage) -> String {

@@ -1,7 +1,7 @@
 //! `ibid service NAME`: one service in this process, as `ibid up` starts it.
 
 use std::convert::Infallible;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::fmt::Display;
 use std::process::ExitCode;
 
@@ -19,6 +19,7 @@ use crate::supervise::child::USAGE_EXIT;
 use crate::supervise::{UpError, nats, parent};
 
 const EXTRACT_CHILD: &str = "extract-child";
+const READINGS_CHILD: &str = "readings-child";
 
 /// Runs it until it is drained.
 pub(super) fn run(args: &ServiceArgs) -> CommandResult {
@@ -36,11 +37,10 @@ pub(super) fn run(args: &ServiceArgs) -> CommandResult {
         .and_then(|argument| argument.to_str());
     Ok(match (args.name.as_str(), first) {
         ("parser", Some(EXTRACT_CHILD)) => parser::child_main(),
+        ("parser", Some(READINGS_CHILD)) => return readings_child(&args.arguments),
         ("parser", None) => start("parser", |service, mut settings: parser::Settings| {
             // The parser's reading processes are this program as well.
-            settings.child_arguments = ["service", "parser", EXTRACT_CHILD]
-                .map(str::to_owned)
-                .to_vec();
+            settings.child_arguments = child_arguments();
             parser::run(service, settings)
         }),
         ("chunker", None) => start("chunker", chunker::run),
@@ -56,6 +56,34 @@ pub(super) fn run(args: &ServiceArgs) -> CommandResult {
             ));
         }
     })
+}
+
+/// What makes this program a process that reads documents.
+pub(super) fn child_arguments() -> Vec<String> {
+    ["service", "parser", EXTRACT_CHILD]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// What makes this program a process that reads one page of PDFs by both readers.
+pub(super) fn readings_arguments(page: u32) -> Vec<String> {
+    let page = page.to_string();
+    ["service", "parser", READINGS_CHILD, &page]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+fn readings_child(arguments: &[OsString]) -> CommandResult {
+    let page = arguments
+        .get(1)
+        .and_then(|page| page.to_str()?.parse().ok());
+    let page = page.ok_or_else(|| {
+        Complaint::new(
+            "no page is named",
+            "`ibid show DOCUMENT --page N --diff` names it",
+        )
+    })?;
+    Ok(parser::readings::child_main(page))
 }
 
 /// Becomes the bus of several containers.

@@ -85,6 +85,12 @@ fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
     if !collections.is_empty() {
         output::line(format!("in        {}", collections.join(", ")))?;
     }
+    if catalog.missing_pages > 0 {
+        output::line(style().yellow().apply_to(unread(catalog)))?;
+    }
+    if catalog.outdated > 0 {
+        output::line(style().yellow().apply_to(outdated(catalog.outdated)))?;
+    }
     for (engine, name, sequence) in [
         (
             "keywords",
@@ -107,12 +113,37 @@ fn catalog(catalog: &CatalogStatus) -> Result<(), Complaint> {
     Ok(())
 }
 
+/// Pages that could not be read, in words.
+fn unread(catalog: &CatalogStatus) -> String {
+    let readable = catalog.pages.saturating_sub(catalog.missing_pages);
+    format!(
+        "readable  {} of {}; `ibid list --state partial` names the documents, `ibid show DOCUMENT \
+         --missing` the pages and why",
+        thousands(readable),
+        count(catalog.pages, "page")
+    )
+}
+
+/// Documents of an earlier version, in words.
+pub(super) fn outdated(documents: u64) -> String {
+    let (noun, verb) = if documents == 1 {
+        ("document", "was")
+    } else {
+        ("documents", "were")
+    };
+    format!(
+        "outdated  {} {noun} {verb} read by an earlier version of the program; `ibid retry \
+         --outdated` reads again",
+        thousands(documents)
+    )
+}
+
 /// Dead letters in words.
 fn given_up(letters: u64) -> String {
     let times = count(letters, "time");
     format!(
         "given up  {times}: work that failed for good or too often (dead letters); `ibid list \
-         --state failed` says for which documents and why, `ibid retry --all` tries them again"
+         --state failed` says for which documents and why, `ibid retry --failed` tries them again"
     )
 }
 

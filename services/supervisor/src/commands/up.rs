@@ -123,6 +123,7 @@ async fn serve(up: &Up, args: UpArgs, screen: &Screen) -> std::convert::Infallib
             collection: args.collection,
             force: false,
             wait: true,
+            password: None,
         };
         match take_in(up, args.paths, request, screen).await {
             Ok(report) => {

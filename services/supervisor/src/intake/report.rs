@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-use shared::contract::{DocumentId, DocumentState, ErrorBody, Outcome};
+use shared::contract::{DocumentId, DocumentState, ErrorBody, ErrorCode, Outcome};
 
 use super::Taken;
 use super::walk::Found;
+use crate::ledger::{self, Gap};
 use crate::output::{count, name, text, thousands};
 
 /// Paths named per kind of file that is not read.
@@ -66,8 +67,14 @@ pub struct Line {
     pub outcome: Option<Outcome>,
     /// How it ended.
     pub state: Option<DocumentState>,
-    /// Pages that could not be read.
+    /// All its pages.
+    pub pages: u32,
+    /// Pages that could not be read, the first 1,000.
     pub missing_pages: Vec<u32>,
+    /// How many could not be read.
+    pub missing_count: u32,
+    /// They, by reason.
+    pub gaps: Vec<Gap>,
     /// Why it failed, or is partial.
     pub error: Option<ErrorBody>,
 }
@@ -136,6 +143,10 @@ impl Report {
             self.pages += u64::from(view.pages);
             self.chunks += u64::from(view.chunks);
         }
+        let (pages, missing_count) = file
+            .view
+            .as_ref()
+            .map_or((0, 0), |view| (view.pages, view.missing_count));
         let (missing_pages, said) = file
             .view
             .map(|view| (view.missing_pages, view.error))
@@ -151,7 +162,10 @@ impl Report {
                 .map(|admitted| admitted.document_id.clone()),
             outcome: admitted.as_ref().map(|admitted| admitted.outcome),
             state,
+            pages,
             missing_pages,
+            missing_count,
+            gaps: file.gaps,
             error: refused.or(said),
         });
     }
@@ -168,9 +182,7 @@ impl Report {
     pub fn tell(&self, mut line: impl FnMut(String) -> io::Result<()>) -> io::Result<()> {
         line(self.headline())?;
         for document in &self.documents {
-            if let Some(text) = trouble_of(document) {
-                line(text)?;
-            }
+            tell_document(document, &mut line)?;
         }
         for trouble in &self.unreadable {
             line(format!(
@@ -253,34 +265,68 @@ fn file_name(path: &Path) -> String {
     shown(Path::new(path.file_name().unwrap_or(path.as_os_str())))
 }
 
-fn trouble_of(document: &Line) -> Option<String> {
+/// What is not as it should be: the reason, and below it what to do.
+fn tell_document(
+    document: &Line,
+    mut line: impl FnMut(String) -> io::Result<()>,
+) -> io::Result<()> {
     let path = shown(&document.path);
-    let remedy = document
-        .error
-        .as_ref()
-        .map(|error| text(&error.to_string()));
     if document.state == Some(DocumentState::Partial) {
-        let pages: Vec<_> = document.missing_pages.iter().map(u32::to_string).collect();
-        let why = remedy.unwrap_or_else(|| {
-            "these pages have no text that could be read; see `ibid list --state partial`"
-                .to_owned()
-        });
-        return Some(format!(
-            "partial: {path}: without page {}: {why}",
-            pages.join(", ")
-        ));
+        let coverage = ledger::coverage(document.pages, document.missing_count);
+        line(format!(
+            "partial: {path}: {}",
+            coverage.as_deref().unwrap_or("some pages are missing")
+        ))?;
+        for gap in &document.gaps {
+            line(format!(
+                "  {}: {}",
+                ledger::pages(&gap.pages),
+                text(&gap.reason)
+            ))?;
+        }
+        if document.gaps.is_empty() {
+            line(format!(
+                "  {} could not be read",
+                ledger::pages(&document.missing_pages)
+            ))?;
+        }
+        return match &document.error {
+            Some(error) => line(format!("  → {}", text(&error.to_string()))),
+            None => line(format!(
+                "  → once the cause is gone, read it again: ibid retry {}",
+                quoted(&path)
+            )),
+        };
     }
-    let failed = document.outcome.is_none() || document.state == Some(DocumentState::Failed);
-    failed.then(|| {
-        let why = remedy.unwrap_or_else(|| "no reason was given; try `ibid retry`".to_owned());
-        format!("failed: {path}: {why}")
-    })
+    if document.outcome.is_some() && document.state != Some(DocumentState::Failed) {
+        return Ok(());
+    }
+    let Some(error) = &document.error else {
+        return line(format!(
+            "failed: {path}: no reason was given; try `ibid retry`"
+        ));
+    };
+    line(format!("failed: {path}: {}", text(&error.message)))?;
+    if error.code == ErrorCode::PasswordNeeded {
+        return line(format!("  → ibid add --password {}", quoted(&path)));
+    }
+    line(format!("  → {}", text(&error.remedy)))
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::contract::{Admitted, CollectionName, ErrorCode, FileHash, Generation, Sha256Hex};
+    use shared::contract::{Admitted, CollectionName, FileHash, Generation, Sha256Hex};
     use shared::format::Format;
 
     fn taken(path: &str, outcome: Outcome, state: Option<DocumentState>) -> Taken {
@@ -298,11 +344,16 @@ mod tests {
             content,
             state,
             searchable: state != DocumentState::Failed,
-            pages: 2,
+            pages: 7,
             missing_pages: if state == DocumentState::Partial {
                 vec![2, 5]
             } else {
                 Vec::new()
+            },
+            missing_count: if state == DocumentState::Partial {
+                2
+            } else {
+                0
             },
             chunks: 3,
             tokens: 30,
@@ -310,6 +361,8 @@ mod tests {
                 .then(|| ErrorBody::new(ErrorCode::Damaged, "it is damaged", "repair it")),
             added_ms: 0,
             indexed_ms: None,
+            outdated: false,
+            notes: Vec::new(),
             page_ledger: Vec::new(),
         });
         let admitted = Ok(Admitted {
@@ -323,6 +376,7 @@ mod tests {
             admitted,
             was_open: false,
             view,
+            gaps: Vec::new(),
         }
     }
 
@@ -344,7 +398,11 @@ mod tests {
         let files = vec![
             taken("/a", Outcome::New, Some(DocumentState::Ready)),
             taken("/b", Outcome::Unchanged, Some(DocumentState::Ready)),
-            taken("/c", Outcome::Changed, Some(DocumentState::Partial)),
+            Taken {
+                gaps: ledger::gaps([(2, "needs OCR".to_owned()), (5, "needs OCR".to_owned())]),
+                ..taken("/c", Outcome::Changed, Some(DocumentState::Partial))
+            },
+            taken("/c2", Outcome::New, Some(DocumentState::Partial)),
             taken("/d", Outcome::New, Some(DocumentState::Failed)),
             Taken {
                 path: "/e".into(),
@@ -352,6 +410,19 @@ mod tests {
                 admitted: Err(refused),
                 was_open: false,
                 view: None,
+                gaps: Vec::new(),
+            },
+            Taken {
+                path: "/it's locked".into(),
+                work: 1,
+                admitted: Err(ErrorBody::new(
+                    ErrorCode::PasswordNeeded,
+                    "it is locked",
+                    "give its password",
+                )),
+                was_open: false,
+                view: None,
+                gaps: Vec::new(),
             },
             Taken {
                 was_open: true,
@@ -372,19 +443,22 @@ mod tests {
             changed: 0,
             unchanged: 1,
             queued: 1,
-            partial: 1,
-            failed: 2,
+            partial: 2,
+            failed: 3,
         };
         assert_eq!(report.counts, counts);
         assert!(!report.is_good());
         assert_eq!(
             told(&report),
-            "4 documents searchable (8 pages, 12 chunks) in 1.2 s: 1 new, 1 partial, 2 failed, \
+            "5 documents searchable (35 pages, 15 chunks) in 1.2 s: 1 new, 2 partial, 3 failed, \
              1 already queued, 1 already indexed, skipped\n\
-             partial: /c: without page 2, 5: these pages have no text that could be read; see \
-             `ibid list --state partial`\n\
-             failed: /d: it is damaged; repair it\n\
-             failed: /e: it is too large; split it\n\
+             partial: /c: 5 of 7 pages readable\n  pages 2, 5: needs OCR\n  \
+             → once the cause is gone, read it again: ibid retry /c\n\
+             partial: /c2: 5 of 7 pages readable\n  pages 2, 5 could not be read\n  \
+             → once the cause is gone, read it again: ibid retry /c2\n\
+             failed: /d: it is damaged\n  → repair it\n\
+             failed: /e: it is too large\n  → split it\n\
+             failed: /it's locked: it is locked\n  → ibid add --password '/it'\\''s locked'\n\
              not readable: /locked: permission denied\n\
              not read: 7 files, HTML: 0.html, 1.html, 2.html, 3.html, 4.html and 2 more\n"
         );

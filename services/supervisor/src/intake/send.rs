@@ -44,6 +44,7 @@ pub(super) async fn all(
             admitted,
             was_open: false,
             view: None,
+            gaps: Vec::new(),
         });
     }
     taken.sort_by(|a, b| a.path.cmp(&b.path));
@@ -59,6 +60,7 @@ async fn send(
         path: &file.path,
         collection: &request.collection,
         force: request.force,
+        password: request.password.as_ref(),
     };
     patience.with(|| patience.gateway.upload(&upload)).await
 }

@@ -15,6 +15,10 @@ use crate::error::Complaint;
 pub struct Candidate {
     /// Its absolute path without symbolic links: the document's identity.
     pub path: PathBuf,
+    /// How it will be read.
+    pub format: Format,
+    /// Its size.
+    pub bytes: u64,
     /// How much there is to do, in bytes of plain text.
     pub work: u64,
 }
@@ -124,6 +128,8 @@ impl Search {
                     };
                     self.found.files.push(Candidate {
                         path: path.to_owned(),
+                        format,
+                        bytes,
                         work: work.max(1),
                     });
                 }

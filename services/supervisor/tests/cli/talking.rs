@@ -9,7 +9,12 @@ use serde_json::{Value, json};
 use super::command;
 use super::fake_gateway::FakeGateway;
 
-fn run(gateway: &FakeGateway, arguments: &[&str], input: &str, more: &[(&str, &str)]) -> Output {
+pub(crate) fn run(
+    gateway: &FakeGateway,
+    arguments: &[&str],
+    input: &str,
+    more: &[(&str, &str)],
+) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let mut child = command(folder.path(), arguments)
         .env("IBID_URL", &gateway.url)
@@ -28,7 +33,7 @@ fn run(gateway: &FakeGateway, arguments: &[&str], input: &str, more: &[(&str, &s
     child.wait_with_output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 

@@ -1,5 +1,7 @@
 //! Taking a document in.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +10,16 @@ use crate::format::Format;
 
 /// A document's password as it may be stored and sent: sealed with the key of the data folder
 /// ([`crate::secret`]), of no use without it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct SealedPassword(pub String);
+
+/// Says nothing: sealed or not, it has no place in a log.
+impl fmt::Debug for SealedPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SealedPassword(…)")
+    }
+}
 
 /// Bytes that already lie in the blob store become a document, or a new version of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +39,8 @@ pub struct Admit {
     /// Do all work again even if nothing changed.
     #[serde(default)]
     pub force: bool,
-    /// What opens the document, if it is locked.
+    /// What opens the document, if it is locked; takes the place of an earlier one. With it, a
+    /// failed or partly readable document of the same bytes is read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<SealedPassword>,
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::chunk::Span;
+use super::coverage::Coverage;
 use super::failure::ErrorBody;
 use super::generator::GeneratorId;
 use super::locator::Locator;
@@ -85,7 +86,7 @@ pub struct Source {
     pub heading_path: Vec<String>,
     /// Where it stands: pages, and bytes of their Markdown.
     pub spans: Vec<Span>,
-    /// The place of its first page.
+    /// The place of the first page it has words on.
     pub locator: Locator,
     /// Rank in the keyword list, from 1.
     #[serde(default)]
@@ -93,6 +94,9 @@ pub struct Source {
     /// Rank in the vector list, from 1.
     #[serde(default)]
     pub vector_rank: Option<u32>,
+    /// How much of the document could be read; `None` when all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 /// A citation within an answer.

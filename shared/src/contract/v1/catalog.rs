@@ -64,9 +64,12 @@ pub struct DocumentView {
     pub searchable: bool,
     /// Pages, 0 until parsed.
     pub pages: u32,
-    /// Numbers of pages that could not be read.
+    /// Numbers of pages that could not be read: the first 1,000, in a listing the first 100.
     #[serde(default)]
     pub missing_pages: Vec<u32>,
+    /// How many pages could not be read.
+    #[serde(default)]
+    pub missing_count: u32,
     /// Chunks; of the batches that have arrived while it is being made.
     pub chunks: u32,
     /// Tokens of its chunks.
@@ -79,7 +82,16 @@ pub struct DocumentView {
     /// Milliseconds since 1970 when its current version became visible.
     #[serde(default)]
     pub indexed_ms: Option<i64>,
-    /// The page ledger; only in the view of a single document.
+    /// Whether what it shows was made by an earlier parser or chunker than this program's. It
+    /// stays so until it is read again on request ([`Retry`]), or its bytes change.
+    #[serde(default)]
+    pub outdated: bool,
+    /// What concerns the whole document, such as a reader that was not there; only in the view of
+    /// a single document.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// The first 100 pages of the ledger; only in the view of a single document. All of it is in
+    /// [`super::PageList`].
     #[serde(default)]
     pub page_ledger: Vec<PageRecord>,
 }
@@ -115,7 +127,7 @@ pub struct DocumentPage {
     pub total: u64,
 }
 
-/// Asks to try failed documents again.
+/// Asks to read documents again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Retry {
@@ -123,6 +135,8 @@ pub enum Retry {
     Document(DocumentId),
     /// Every failed document.
     AllFailed,
+    /// Every document that shows what an earlier parser or chunker made.
+    Outdated,
 }
 
 /// The documents that were queued again.
@@ -172,4 +186,10 @@ pub struct CatalogStatus {
     pub vector_engine: String,
     /// Dead letters that no retry has taken up.
     pub dead_letters: u64,
+    /// Visible pages that could not be read.
+    #[serde(default)]
+    pub missing_pages: u64,
+    /// Documents that show what an earlier parser or chunker made.
+    #[serde(default)]
+    pub outdated: u64,
 }

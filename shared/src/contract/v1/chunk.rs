@@ -14,6 +14,27 @@ pub struct Span {
     pub end: u32,
 }
 
+impl Span {
+    /// The pages of `spans`, each with its part of `text`, that have words, in order; all pages
+    /// when none has. White space and rules at the edge of a page are no reason to cite it.
+    pub fn pages_with_words(spans: &[Self], text: &str) -> Vec<u32> {
+        let mut at = 0;
+        let mut worded = Vec::with_capacity(spans.len());
+        for span in spans {
+            let end = at + span.end.saturating_sub(span.start) as usize;
+            let part = text.get(at..end).unwrap_or_default();
+            if part.contains(char::is_alphanumeric) {
+                worded.push(span.page);
+            }
+            at = end;
+        }
+        if worded.is_empty() {
+            worded.extend(spans.iter().map(|span| span.page));
+        }
+        worded
+    }
+}
+
 /// A piece of a document that fits the embedding model's window.
 ///
 /// The spans of all chunks of a version, in order, cover every byte of every page exactly once.
@@ -27,7 +48,8 @@ pub struct Chunk {
     /// `Section: A > B`, put before the text when it is embedded; shortened to leave room for
     /// the text, empty without headings.
     pub prefix: String,
-    /// The end of the chunk before, repeated for context; may be empty.
+    /// Repeated for context: the end of the chunk before, or the header of the table that goes
+    /// on; may be empty.
     pub overlap: String,
     /// The spans' text, verbatim, joined without a separator.
     pub text: String,
@@ -54,9 +76,28 @@ impl Chunk {
         input
     }
 
+    /// `overlap` when it is the header of a table: rows of cells, the last of them the rule below
+    /// the header; else nothing.
+    pub fn table_header(overlap: &str) -> &str {
+        let mut lines = overlap.lines().map(str::trim).rev();
+        let rule = lines.next().is_some_and(is_table_rule);
+        let header: Vec<&str> = lines.collect();
+        let is_header =
+            rule && !header.is_empty() && header.iter().all(|line| line.starts_with('|'));
+        if is_header { overlap } else { "" }
+    }
+
     /// The page the chunk begins on, from 1; `None` for a chunk without spans, which no chunker
     /// makes.
     pub fn first_page(&self) -> Option<u32> {
         self.spans.first().map(|span| span.page)
     }
+}
+
+/// Whether `line` is what Markdown puts below the header of a table: `|---|:---:|`.
+pub fn is_table_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('|')
+        && line.contains('-')
+        && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
 }

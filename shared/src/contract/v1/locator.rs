@@ -72,11 +72,20 @@ impl Locator {
             } => Some(format!("{name} rows {first}–{last}")),
             Self::Message { number } => Some(format!("message {number}")),
             Self::Part { name } => Some(name.clone()),
-            Self::Entry { path, inner } => Some(match inner.short() {
-                Some(inner) => format!("{path}, {inner}"),
-                None => path.clone(),
-            }),
+            Self::Entry { path, inner } => Some(inner.within(path)),
             Self::Section { .. } | Self::Block { .. } => None,
+        }
+    }
+
+    /// As it is cited within the document or file `name`: `handbook.pdf, p.4`,
+    /// `mail.eml › invoice.pdf, p.2`; `name` alone where there is no more to tell.
+    pub fn within(&self, name: &str) -> String {
+        match self {
+            Self::Entry { path, inner } => format!("{name} › {}", inner.within(path)),
+            other => match other.short() {
+                Some(short) => format!("{name}, {short}"),
+                None => name.to_owned(),
+            },
         }
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::chunk::Span;
+use super::coverage::Coverage;
 use super::locator::Locator;
 use super::vector::Vector;
 use crate::contract::ids::{ChunkId, CollectionName, DocumentId, ModelId};
@@ -67,14 +68,21 @@ pub struct Hit {
     pub name: String,
     /// The headings above it.
     pub heading_path: Vec<String>,
+    /// Header and rule of the table that its text goes on from, not part of the text; empty for
+    /// all other text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub table_header: String,
     /// Its text, verbatim.
     pub text: String,
     /// Where it stands.
     pub spans: Vec<Span>,
-    /// The place of its first page.
+    /// The place of the first page it has words on.
     pub locator: Locator,
     /// BM25 score, or cosine in −1…1.
     pub score: f32,
+    /// How much of the document could be read; `None` when all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 /// Hits, best first.

@@ -10,9 +10,9 @@ use crate::format::Format;
 /// another fingerprint than the indexer's own is dropped as superseded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Pipeline {
-    /// Version of the parser's output, such as `p1`.
+    /// Version of the parser's output, such as `p2`.
     pub parser: String,
-    /// Version of the chunker's output, such as `c1`.
+    /// Version of the chunker's output, such as `c2`.
     pub chunker: String,
     /// The embedding model.
     pub model: ModelId,
@@ -20,11 +20,11 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Version of what this build's parser writes. Raise it when the same bytes would give other
-    /// pages.
-    pub const PARSER: &'static str = "p1";
+    /// pages; what an earlier one made stays as it is, marked outdated, until it is read again.
+    pub const PARSER: &'static str = "p2";
     /// Version of what this build's chunker makes. Raise it when the same pages would give other
     /// chunks.
-    pub const CHUNKER: &'static str = "c1";
+    pub const CHUNKER: &'static str = "c2";
 
     /// This build's pipeline with `model`.
     pub fn current(model: ModelId) -> Self {

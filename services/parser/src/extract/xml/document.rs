@@ -117,14 +117,17 @@ fn write_container(pages: &mut Pages, element: &Element, level: usize) {
     let mut items = String::new();
     for node in &element.children {
         match node {
-            Node::Text(text) => pages.block(&escape_marks(text.trim())),
+            Node::Text(text) if text.trim().is_empty() => {}
+            Node::Text(text) => {
+                pages.block(&std::mem::take(&mut items));
+                pages.block(&escape_marks(text.trim()));
+            }
             Node::Element(child) if is_item && !child.has_elements() => {
                 pages.block(&format!("- {}", child.line()));
             }
             Node::Element(child) if is_simple_item(child) => {
                 items.push_str(&paragraph(child));
                 items.push('\n');
-                continue;
             }
             Node::Element(child) => {
                 pages.block(&std::mem::take(&mut items));

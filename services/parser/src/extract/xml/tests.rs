@@ -89,11 +89,6 @@ fn feeds_are_read_entry_by_entry() {
 
 #[test]
 fn entities_are_read_within_bounds() {
-    check(
-        "<!DOCTYPE a [<!ENTITY firm \"Tern &amp; Co\"><!ENTITY both '&firm;, &firm;'>]>\
-         <a><b>&both;</b><c>caf&eacute; &unknown; a & b</c></a>",
-        "# a\n\n- b: Tern & Co, Tern & Co\n- c: café &unknown; a & b\n",
-    );
     #[track_caller]
     fn doubted(xml: &str, expect: &str, doubt: &str) {
         let page = extract(xml).pages.remove(0);
@@ -101,6 +96,11 @@ fn entities_are_read_within_bounds() {
         assert!(page.markdown.len() < 1 << 20);
         assert!(page.record.doubts[0].contains(doubt), "{:?}", page.record);
     }
+    check(
+        "<!DOCTYPE a [<!ENTITY firm \"Tern &amp; Co\"><!ENTITY both '&firm;, &firm;'>]>\
+         <a><b>&both;</b><c>caf&eacute; &unknown; a & b</c></a>",
+        "# a\n\n- b: Tern & Co, Tern & Co\n- c: café &unknown; a & b\n",
+    );
     let mut bomb = String::from("<!DOCTYPE a [<!ENTITY l0 \"lol\">");
     for n in 1..10 {
         let inner = format!("&l{};", n - 1).repeat(10);

@@ -33,13 +33,14 @@ pub(super) fn of(element: &Element) -> Value {
         let value = of(child);
         match members.last_mut() {
             // Neighbours of one name are a list.
-            Some((name, before)) if last_is_element && *name == child.name => match before {
-                Value::List(items) => items.push(value),
-                _ => {
+            Some((name, before)) if last_is_element && *name == child.name => {
+                if let Value::List(items) = before {
+                    items.push(value);
+                } else {
                     let first = std::mem::replace(before, Value::List(Vec::new()));
                     *before = Value::List(vec![first, value]);
                 }
-            },
+            }
             _ => members.push((child.name.clone(), value)),
         }
         last_is_element = true;

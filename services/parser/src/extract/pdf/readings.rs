@@ -1,0 +1,87 @@
+//! One page as each of the two readers has it, for people who want to see where they disagree.
+
+use shared::format::Format;
+
+use super::{PdfExtractor, record};
+use crate::child::Reader;
+use crate::extract::pdf::facts::Facts;
+use crate::extract::pdf::{Merged, first};
+use crate::extract::{ExtractError, Extraction, Merging, SecondReader};
+use crate::wire::Task;
+use shared::contract::ReadMethod;
+
+/// Reads one page twice. The extraction has two pages: the first reader's, then the second's; a
+/// reading that is not there is a missing page that says why.
+pub struct ReadingsReader {
+    extractor: PdfExtractor,
+    index: usize,
+}
+
+impl ReadingsReader {
+    /// Of page `number`, from 1, with `second` as the second reader.
+    pub fn new(second: SecondReader, number: u32) -> Self {
+        Self {
+            extractor: PdfExtractor::new(second, Merging::default()),
+            index: usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl Reader for ReadingsReader {
+    fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+        if task.format != Format::Pdf {
+            return Err(ExtractError::Unsupported {
+                what: "of a format with one reader".to_owned(),
+            });
+        }
+        let one = match first::read(bytes) {
+            Ok(pages) => reading(pages.get(self.index).map(|page| page.markdown.as_str())),
+            Err(error) => Merged::missing(&error.to_string()),
+        };
+        let two = match self.extractor.read_second(bytes) {
+            Ok(pages) => reading(pages.get(self.index).map(|page| page.text.as_str())),
+            Err(error) => Merged::missing(&error.to_string()),
+        };
+        let facts = Facts::read(bytes);
+        Ok(Extraction {
+            title: None,
+            pages: [one, two]
+                .map(|merged| record(self.index, merged, &facts))
+                .into(),
+            notes: Vec::new(),
+        })
+    }
+}
+
+fn reading(text: Option<&str>) -> Merged {
+    text.map_or_else(
+        || Merged::missing("it has no such page"),
+        |text| Merged::read(text.to_owned(), ReadMethod::TextLayer),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_one_reading_is_told_so() {
+        let absent = SecondReader::Absent("it is not there".to_owned());
+        let reader = ReadingsReader::new(absent, 1);
+        let task = |format| Task {
+            format,
+            name: "a".to_owned(),
+            password: None,
+        };
+        let error = reader.read(&task(Format::Text), b"words").unwrap_err();
+        assert!(matches!(error, ExtractError::Unsupported { .. }));
+
+        let none = reader.read(&task(Format::Pdf), b"no pdf").unwrap();
+        let errors: Vec<_> = none
+            .pages
+            .iter()
+            .map(|page| page.record.error.as_deref().unwrap_or_default())
+            .collect();
+        assert_eq!(errors, ["it has no PDF header", "it is not there"]);
+    }
+}
