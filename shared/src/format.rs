@@ -4,7 +4,6 @@ mod archive;
 mod compound;
 mod content;
 mod extensions;
-mod offered;
 #[cfg(test)]
 mod tests;
 mod text;

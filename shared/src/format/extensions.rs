@@ -2,6 +2,16 @@
 
 use super::Format;
 
+impl Format {
+    /// The usual extensions of its files, lower-case, without the dot.
+    pub fn extensions(self) -> &'static [&'static str] {
+        BY_FORMAT
+            .iter()
+            .find(|(format, _)| *format == self)
+            .map_or(&[], |(_, extensions)| extensions)
+    }
+}
+
 /// Extensions by format, lower-case.
 const BY_FORMAT: [(Format, &[&str]); 30] = [
     (

@@ -14,8 +14,8 @@ mod merge;
 mod objects;
 mod open;
 mod outline;
-mod repair;
 mod readings;
+mod repair;
 mod second;
 mod squeeze;
 

@@ -1,14 +1,13 @@
 //! One page as each of the two readers has it, for people who want to see where they disagree.
 
+use shared::contract::ReadMethod;
 use shared::format::Format;
+use shared::secret::Password;
 
-use super::{PdfExtractor, record};
+use super::{Merged, PdfExtractor, Readings, record};
 use crate::child::Reader;
-use crate::extract::pdf::facts::Facts;
-use crate::extract::pdf::{Merged, first};
 use crate::extract::{ExtractError, Extraction, Merging, SecondReader};
 use crate::wire::Task;
-use shared::contract::ReadMethod;
 
 /// Reads one page twice. The extraction has two pages: the first reader's, then the second's; a
 /// reading that is not there is a missing page that says why.
@@ -34,15 +33,24 @@ impl Reader for ReadingsReader {
                 what: "of a format with one reader".to_owned(),
             });
         }
-        let one = match first::read(bytes) {
+        let password = task.password.as_ref().map(Password::reveal);
+        let Readings {
+            first,
+            second,
+            facts,
+            ..
+        } = self.extractor.read(bytes, password);
+        let one = match first {
             Ok(pages) => reading(pages.get(self.index).map(|page| page.markdown.as_str())),
             Err(error) => Merged::missing(&error.to_string()),
         };
-        let two = match self.extractor.read_second(bytes) {
-            Ok(pages) => reading(pages.get(self.index).map(|page| page.text.as_str())),
+        let two = match second {
+            Ok(pages) => {
+                let page = pages.get(self.index).and_then(Option::as_ref);
+                reading(page.map(|page| page.text.as_str()))
+            }
             Err(error) => Merged::missing(&error.to_string()),
         };
-        let facts = Facts::read(bytes);
         Ok(Extraction {
             title: None,
             pages: [one, two]
