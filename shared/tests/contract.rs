@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use shared::contract::{
     CatalogStatus, ChunksEmbedded, ChunksMade, Coverage, DeadLetter, DocumentAdmitted,
     DocumentParsed, DocumentView, ErrorCode, Hit, ListPages, Locator, PageList, PageManifest,
-    Reply, Retry, Span, StageProgress,
+    PagePlaces, Reply, Retry, Span, StageProgress,
 };
 
 fn root() -> PathBuf {
@@ -56,6 +56,8 @@ fn messages_of_version_1_decode() {
     check::<StageProgress>("stage_progress");
     let manifest = check::<PageManifest>("page_manifest");
     assert_eq!(manifest.missing(), [2]);
+    let places = check::<PagePlaces>("page_places");
+    assert_eq!(places.characters("# Leave\n\nUp", &(2..11)), [0..5, 7..9]);
     let locked = check::<DocumentAdmitted>("document_admitted_locked");
     assert!(!format!("{locked:?}").contains(&locked.password.unwrap().0));
     check::<ListPages>("list_pages");

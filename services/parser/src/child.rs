@@ -3,6 +3,8 @@
 
 mod files;
 mod limits;
+mod pictures;
+mod recognition;
 mod sandbox;
 
 use std::fs::File;
@@ -14,27 +16,39 @@ use std::process::ExitCode;
 
 use shared::secret::Password;
 
-use crate::extract::{ExtractError, Extraction, Extractors, Input, NoOcr, Spent};
+use crate::extract::{ExtractError, Extraction, Extractors, Highlighter, Input, Ocr, Spent};
 use crate::wire::{self, Answer, Request, Setup, Task};
+
+use self::pictures::ParentOcr;
 
 /// Exit code for a wrong start, as of sysexits.
 const USAGE: u8 = 64;
 
 /// Reads one document within a child.
 pub trait Reader {
-    /// The document `bytes`.
+    /// The document `bytes`, whose pictures `ocr` reads.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError>;
+    fn read(&self, task: &Task, bytes: &[u8], ocr: &dyn Ocr) -> Result<Extraction, ExtractError>;
+
+    /// Finds where the document's text stands on its pages; `None` where it has none to show.
+    fn highlighter<'a>(&self, _task: &'a Task, _bytes: &'a [u8]) -> Option<Highlighter<'a>> {
+        None
+    }
 }
 
 impl Reader for Extractors {
-    fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+    fn read(&self, task: &Task, bytes: &[u8], ocr: &dyn Ocr) -> Result<Extraction, ExtractError> {
         let spent = Spent::default();
-        let input = Input::new(&task.name, bytes, self, &NoOcr, &spent)
+        let input = Input::new(&task.name, bytes, self, ocr, &spent)
             .with_password(task.password.as_ref().map(Password::reveal));
         self.extract(task.format, &input)
+    }
+
+    fn highlighter<'a>(&self, task: &'a Task, bytes: &'a [u8]) -> Option<Highlighter<'a>> {
+        let password = task.password.as_ref().map(Password::reveal);
+        Extractors::highlighter(self, task.format, bytes, password)
     }
 }
 
@@ -55,14 +69,18 @@ pub fn serve(build: impl FnOnce(&Setup) -> Box<dyn Reader>) -> ExitCode {
 }
 
 fn try_serve(build: impl FnOnce(&Setup) -> Box<dyn Reader>) -> io::Result<()> {
-    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     socket
         .peer_addr()
         .map_err(|_not_a_socket| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let Some((Request::Setup(setup), None)) = wire::receive_request(socket.as_fd())? else {
-        return Err(io::ErrorKind::InvalidInput.into());
+    let setup = match wire::receive_request(socket.as_fd())? {
+        Some((Request::Setup(setup), None)) => setup,
+        Some((Request::Recognize(recognition), Some(picture))) => {
+            return Err(recognition::become_program(&recognition, picture, socket));
+        }
+        _ => return Err(io::ErrorKind::InvalidInput.into()),
     };
-    limits::apply(&setup)?;
+    limits::apply(setup.parent, setup.memory_bytes)?;
     let reader = build(&setup);
     let confined = files::confine(&setup.second_reader).unwrap_or(false);
     let sandboxed = sandbox::enter().is_ok();
@@ -70,34 +88,53 @@ fn try_serve(build: impl FnOnce(&Setup) -> Box<dyn Reader>) -> io::Result<()> {
         sandboxed,
         confined,
     };
-    socket.write_all(&wire::encode(&ready)?)?;
+    (&socket).write_all(&wire::encode(&ready)?)?;
     while let Some((request, file)) = wire::receive_request(socket.as_fd())? {
         let (Request::Extract(task), Some(file)) = (request, file) else {
             return Err(io::ErrorKind::InvalidData.into());
         };
         limits::allow_cpu(setup.cpu_secs)?;
-        answer(&mut socket, reader.as_ref(), &task, file)?;
+        let ocr = ParentOcr::new(&socket, &setup);
+        answer(&mut &socket, (reader.as_ref(), &ocr), &task, file)?;
     }
     Ok(())
 }
 
-fn answer(to: &mut UnixStream, reader: &dyn Reader, task: &Task, file: OwnedFd) -> io::Result<()> {
+fn answer(
+    to: &mut &UnixStream,
+    (reader, ocr): (&dyn Reader, &dyn Ocr),
+    task: &Task,
+    file: OwnedFd,
+) -> io::Result<()> {
     let mut bytes = Vec::new();
     File::from(file).read_to_end(&mut bytes)?;
     let panicked = || ExtractError::Damaged {
         what: "the reader failed on it".to_owned(),
     };
-    let result = catch_unwind(AssertUnwindSafe(|| reader.read(task, &bytes)))
+    let result = catch_unwind(AssertUnwindSafe(|| reader.read(task, &bytes, ocr)))
         .unwrap_or_else(|_panic| Err(panicked()));
     let last = match result {
         Ok(extraction) => {
-            for page in extraction.pages {
-                to.write_all(&wire::encode(&Answer::Page(page))?)?;
-            }
-            Answer::Done {
+            let done = Answer::Done {
                 title: extraction.title,
                 notes: extraction.notes,
+            };
+            // Highlights are an extra: whoever fails on them has read the document all the same.
+            let mut highlighter =
+                catch_unwind(AssertUnwindSafe(|| reader.highlighter(task, &bytes)))
+                    .ok()
+                    .flatten();
+            for page in extraction.pages {
+                let places = catch_unwind(AssertUnwindSafe(|| highlighter.as_ref()?.places(&page)));
+                if places.is_err() {
+                    highlighter = None;
+                }
+                to.write_all(&wire::encode(&Answer::Page(page))?)?;
+                if let Ok(Some(places)) = places {
+                    to.write_all(&wire::encode(&Answer::Places(places))?)?;
+                }
             }
+            done
         }
         Err(error) => Answer::Failed(error),
     };

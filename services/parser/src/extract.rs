@@ -11,6 +11,7 @@ mod docx;
 mod eml;
 mod epub;
 mod html;
+mod image;
 mod input;
 mod json;
 mod lines;
@@ -47,7 +48,7 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 pub use charset::{Decoded, clean, decode};
 pub use input::{Input, Spent};
 pub use ocr::{NoOcr, Ocr, OcrError, Picture, Recognized};
-pub use pdf::{Merging, PdfExtractor, ReadingsReader};
+pub use pdf::{Drawing, Highlighter, Merging, PageBox, PageBoxes, PdfExtractor, ReadingsReader};
 
 /// What a document gave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -215,6 +216,20 @@ impl Extractors {
         self.extract(format, &Input::new(name, bytes, self, &NoOcr, &spent))
     }
 
+    /// Finds where the text of the document `bytes` stands on its pages; `None` where it has none
+    /// to show.
+    pub fn highlighter<'a>(
+        &self,
+        format: Format,
+        bytes: &'a [u8],
+        password: Option<&'a str>,
+    ) -> Option<Highlighter<'a>> {
+        match format {
+            Format::Pdf => self.pdf.highlighter(bytes, password),
+            _ => None,
+        }
+    }
+
     fn of(&self, format: Format) -> &dyn Extractor {
         match format {
             Format::Text => &plain::PlainExtractor,
@@ -246,19 +261,8 @@ impl Extractors {
             Format::Mbox => &mbox::MboxExtractor,
             Format::Msg => &msg::MsgExtractor,
             Format::Zip => &zip::ZipExtractor,
-            Format::Image => &Unread,
+            Format::Image => &image::ImageExtractor,
         }
-    }
-}
-
-/// Stands for formats that have no reader.
-struct Unread;
-
-impl Extractor for Unread {
-    fn extract(&self, _input: &Input<'_>) -> Result<Extraction, ExtractError> {
-        Err(ExtractError::Unsupported {
-            what: "of a format without a reader".to_owned(),
-        })
     }
 }
 

@@ -1,12 +1,13 @@
 //! Turns a document into Markdown pages, each with its locator and how it was read.
 //!
 //! A page's way: [`stage`] takes the message → [`pool`] hands the open file to a limited child →
-//! [`child`] reads it with an [`extract`]or → the pages come back over [`wire`] → [`stage`] writes
+//! [`child`] reads it with an [`extract`]or, whose pictures go back to [`ocr`] → the pages come over [`wire`] → [`stage`] writes
 //! them to the blob store.
 
 pub mod child;
 pub mod error;
 pub mod extract;
+pub mod ocr;
 pub mod pool;
 pub mod readings;
 pub mod settings;
@@ -30,7 +31,11 @@ use crate::stage::{ParseStage, Parsing};
 /// # Errors
 /// When the pool cannot be started, or the work loop ends by itself.
 pub async fn run(service: Service, settings: Settings) -> anyhow::Result<()> {
-    let plan = settings.plan()?;
+    let (plan, notes) = settings.plan_with_notes()?;
+    for note in notes {
+        tracing::warn!("{note}");
+        service.health.note(note);
+    }
     if let SecondReader::Absent(why) = &plan.second_reader {
         tracing::warn!(why, "PDFs are read without PDFium");
         service

@@ -4,6 +4,7 @@
 //! *thread* that made the child ends, and runtimes end idle threads.
 
 mod keeper;
+mod pictures;
 mod process;
 
 use std::fs::File;
@@ -18,9 +19,23 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::PoolError;
 use crate::extract::{Extraction, SecondReader};
+use crate::ocr::OcrPlan;
 use crate::wire::Task;
 
 use self::keeper::Keeper;
+
+pub use self::process::Parsed;
+
+pub(crate) use self::process::Deadline;
+
+/// A program that is a child with these arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launcher {
+    /// The program.
+    pub program: PathBuf,
+    /// Arguments that make it a child.
+    pub arguments: Vec<String>,
+}
 
 /// How children are started and what they may use.
 #[derive(Debug, Clone)]
@@ -29,6 +44,8 @@ pub struct Plan {
     pub program: PathBuf,
     /// Arguments that make it a child.
     pub arguments: Vec<String>,
+    /// How pictures are read.
+    pub ocr: OcrPlan,
     /// How PDFs are checked.
     pub second_reader: SecondReader,
     /// What a child may use.
@@ -40,7 +57,7 @@ pub struct Plan {
 pub struct Limits {
     /// Address space.
     pub memory_bytes: u64,
-    /// From the request to the last answer.
+    /// From the request to the last answer, without the time that OCR takes.
     pub wall_clock: Duration,
     /// Processor time, in whole seconds.
     pub cpu_secs: u64,
@@ -54,7 +71,7 @@ pub struct Limits {
 struct Job {
     task: Task,
     file: File,
-    reply: oneshot::Sender<Result<Extraction, PoolError>>,
+    reply: oneshot::Sender<Result<Parsed, PoolError>>,
 }
 
 /// The pool. Its threads end, and their children with them, when it is dropped.
@@ -82,11 +99,19 @@ impl Pool {
         Ok(Self { jobs })
     }
 
-    /// Reads a document in a child; waits while all are busy.
+    /// The pages of a document, read in a child; waits while all are busy.
     ///
     /// # Errors
     /// What the child said, or how it ended.
     pub async fn extract(&self, task: Task, file: File) -> Result<Extraction, PoolError> {
+        self.parse(task, file).await.map(|parsed| parsed.extraction)
+    }
+
+    /// The pages of a document, and where their text stands on them.
+    ///
+    /// # Errors
+    /// What the child said, or how it ended.
+    pub async fn parse(&self, task: Task, file: File) -> Result<Parsed, PoolError> {
         let (reply, result) = oneshot::channel();
         self.jobs
             .send(Job { task, file, reply })

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use shared::settings::assets_dir;
 
 use crate::extract::SecondReader;
-use crate::pool::{Limits, Plan};
+use crate::ocr::{self, Installed, OcrPlan, OcrReader, Tesseract};
+use crate::pool::{Launcher, Limits, Plan};
 
 /// Settings of the parser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,9 +30,31 @@ pub struct Settings {
     pub output_limit_mb: usize,
     /// Documents after which a reading process is replaced.
     pub files_per_child: u32,
+    /// Whether scans and pictures are read.
+    pub ocr: OcrMode,
+    /// Languages of scans as tesseract names them (`eng`, `deu`, `chi_sim`); `auto` stands for
+    /// those that are installed.
+    pub ocr_languages: Vec<String>,
+    /// Pixels per inch at which pages are drawn for OCR, 72 to 600.
+    pub ocr_dpi: u32,
+    /// Seconds that OCR of one page may take.
+    pub ocr_secs_per_page: u64,
+    /// Seconds that OCR of one document may take; further pages count as missing.
+    pub ocr_secs_per_document: u64,
     /// Arguments that make this program a reading process; set by the program, not by the user.
     #[serde(skip)]
     pub child_arguments: Vec<String>,
+}
+
+/// Whether scans and pictures are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OcrMode {
+    /// When tesseract is installed.
+    #[default]
+    Auto,
+    /// Never; their pages count as missing.
+    Off,
 }
 
 impl Default for Settings {
@@ -44,6 +67,11 @@ impl Default for Settings {
             cpu_secs: 90,
             output_limit_mb: 64,
             files_per_child: 200,
+            ocr: OcrMode::Auto,
+            ocr_languages: vec!["auto".to_owned()],
+            ocr_dpi: 300,
+            ocr_secs_per_page: 60,
+            ocr_secs_per_document: 1800,
             child_arguments: vec!["extract-child".to_owned()],
         }
     }
@@ -70,9 +98,23 @@ impl Settings {
     /// # Errors
     /// When the program does not know its own path.
     pub fn plan(&self) -> std::io::Result<Plan> {
-        Ok(Plan {
+        self.plan_with_notes().map(|(plan, _)| plan)
+    }
+
+    /// [`Settings::plan`], and what people should know about it.
+    ///
+    /// # Errors
+    /// When the program does not know its own path.
+    pub fn plan_with_notes(&self) -> std::io::Result<(Plan, Vec<String>)> {
+        let launcher = Launcher {
             program: std::env::current_exe()?,
             arguments: self.child_arguments.clone(),
+        };
+        let (ocr, notes) = self.ocr_plan(&launcher);
+        let plan = Plan {
+            program: launcher.program,
+            arguments: launcher.arguments,
+            ocr,
             second_reader: second_reader(assets_dir().join("pdfium").join("libpdfium.so")),
             limits: Limits {
                 memory_bytes: self.memory_limit_mb.max(128) << 20,
@@ -81,7 +123,35 @@ impl Settings {
                 output_bytes: self.output_limit_mb.max(1) << 20,
                 files_per_child: self.files_per_child.max(1),
             },
-        })
+        };
+        Ok((plan, notes))
+    }
+
+    /// How pictures are read on this machine, and what people should know about it.
+    pub fn ocr_plan(&self, launcher: &Launcher) -> (OcrPlan, Vec<String>) {
+        if self.ocr == OcrMode::Off {
+            let off = "it is off; set `parser.ocr` to `auto`";
+            return (OcrPlan::absent(off), Vec::new());
+        }
+        match ocr::find() {
+            Ok(installed) => self.ocr_by(launcher, installed),
+            Err(remedy) => {
+                let note = format!("scanned pages cannot be read: {remedy}");
+                (OcrPlan::absent(remedy), vec![note])
+            }
+        }
+    }
+
+    fn ocr_by(&self, launcher: &Launcher, installed: Installed) -> (OcrPlan, Vec<String>) {
+        let wanted = installed.choose(&self.ocr_languages);
+        let per_page = Duration::from_secs(self.ocr_secs_per_page.max(1));
+        let tesseract = Tesseract::new(launcher.clone(), installed, &wanted.languages, per_page);
+        let plan = OcrPlan {
+            reader: OcrReader::Tesseract(tesseract),
+            dpi: self.ocr_dpi.clamp(72, 600),
+            per_document: Duration::from_secs(self.ocr_secs_per_document),
+        };
+        (plan, wanted.notes)
     }
 }
 

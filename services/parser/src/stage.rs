@@ -9,14 +9,14 @@ use shared::blobs::{BlobError, Blobs, original_key};
 use shared::bus::{Bus, Failure, Handler, Outgoing};
 use shared::contract::subject::Stage;
 use shared::contract::{
-    DocumentAdmitted, DocumentParsed, ErrorCode, PageManifest, Pipeline, ReadMethod, StageProgress,
-    Work,
+    DocumentAdmitted, DocumentParsed, ErrorCode, PageManifest, PagePlaces, Pipeline, ReadMethod,
+    StageProgress, Work,
 };
 use shared::secret::{Password, SealError, Sealer};
 use tracing::debug;
 
 use crate::extract::Extraction;
-use crate::pool::Pool;
+use crate::pool::{Parsed, Pool};
 use crate::wire::Task;
 
 /// Page files written at once; each is synced to disk.
@@ -146,8 +146,9 @@ impl Parsing {
             name: message.name.clone(),
             password: self.password(message).await?,
         };
-        let extraction = self.pool.extract(task, file).await?;
+        let Parsed { extraction, places } = self.pool.parse(task, file).await?;
         check_text(&extraction)?;
+        self.write_places(folder, places).await?;
         let (records, texts): (Vec<_>, Vec<_>) = extraction
             .pages
             .into_iter()
@@ -194,6 +195,19 @@ impl Parsing {
                 "add the document again with its password",
             )),
         }
+    }
+
+    /// Where the pages' text stands on them; before the manifest, so that it is there once that is.
+    async fn write_places(&self, folder: &str, places: Vec<PagePlaces>) -> Result<(), Failure> {
+        for page in places {
+            let key = format!("{folder}/{}", PagePlaces::file(page.number));
+            let bytes = serde_json::to_vec(&page).map_err(Failure::retry)?;
+            self.blobs
+                .put(&key, Bytes::from(bytes))
+                .await
+                .map_err(Failure::retry)?;
+        }
+        Ok(())
     }
 
     /// Pages first, then the manifest that says they are there.
@@ -267,7 +281,8 @@ fn check_text(extraction: &Extraction) -> Result<(), Failure> {
             };
             (
                 format!("no text could be read: {which}: {error}"),
-                "scanned pages are read once tesseract is installed; then retry the document",
+                "install tesseract (`apt-get install tesseract-ocr`) if it is not there and retry the \
+                 document, or run it through an OCR program and add that",
             )
         }
     };

@@ -1,9 +1,11 @@
 //! What parent and child say to each other over one Unix socket pair: a 4-byte length (big
-//! endian), then JSON. A document travels as an open file beside its request.
+//! endian), then JSON. A document travels as an open file beside its request, a picture as bytes
+//! after its answer.
 
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -11,15 +13,16 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use shared::contract::PagePlaces;
 use shared::format::Format;
 use shared::secret::Password;
 
-use crate::extract::{ExtractError, ExtractedPage, SecondReader};
+use crate::extract::{ExtractError, ExtractedPage, OcrError, Recognized, SecondReader};
 
-/// Requests are small: a format, a name, a path.
-const MAX_REQUEST_BYTES: usize = 64 * 1024;
+/// Requests are small: a format, a name, a path; at most the text of one picture.
+const MAX_REQUEST_BYTES: usize = 4 << 20;
 
-/// What the parent asks for. The first request is `Setup`, once.
+/// What the parent asks for. The first request is `Setup` or `Recognize`, once.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -27,6 +30,28 @@ pub enum Request {
     Setup(Setup),
     /// Read the document whose file comes with this.
     Extract(Task),
+    /// To the `Picture` that the child has sent: what it says.
+    Recognized(Result<Recognized, OcrError>),
+    /// Become the OCR program; the picture comes with this as its standard input, and the socket
+    /// becomes its standard output.
+    Recognize(Recognition),
+}
+
+/// An OCR program and its limits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recognition {
+    /// The process that must still be the parent.
+    pub parent: i32,
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its whole environment.
+    pub environment: Vec<(String, String)>,
+    /// Address space, in bytes.
+    pub memory_bytes: u64,
+    /// Processor time, in seconds.
+    pub cpu_secs: u64,
 }
 
 /// What holds for a child's whole life.
@@ -40,6 +65,17 @@ pub struct Setup {
     pub cpu_secs: u64,
     /// How PDFs are checked.
     pub second_reader: SecondReader,
+    /// How pictures are read.
+    pub ocr: OcrSetup,
+}
+
+/// What a child knows of the OCR that its parent does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OcrSetup {
+    /// Why no picture is read, where none is.
+    pub absent: Option<OcrError>,
+    /// Pixels per inch at which pages are drawn.
+    pub dpi: u32,
 }
 
 /// One document.
@@ -65,8 +101,20 @@ pub enum Answer {
         /// Whether the kernel keeps it from other files.
         confined: bool,
     },
+    /// To `Extract`: a picture to be read, whose pixels follow this, and then the parent's
+    /// `Recognized`.
+    Picture {
+        /// In pixels.
+        width: u32,
+        /// In pixels.
+        height: u32,
+        /// Pixels per inch; 0 when not known.
+        dpi: u32,
+    },
     /// To `Extract`: one page; more answers follow.
     Page(ExtractedPage),
+    /// To `Extract`: where the text of the page before this stands on its PDF page.
+    Places(PagePlaces),
     /// To `Extract`: that was all.
     Done {
         /// The document's title.
@@ -131,17 +179,15 @@ pub fn send_request(
         return Err(io::Error::other("no room for the file"));
     }
     // NOSIGNAL: a dead child is an error here, not the end of the parent.
-    let sent = rustix::net::sendmsg(
-        to,
-        &[IoSlice::new(&message)],
-        &mut control,
-        SendFlags::NOSIGNAL,
-    )?;
-    if sent == message.len() {
-        Ok(())
-    } else {
-        Err(io::ErrorKind::WriteZero.into())
+    let flags = SendFlags::NOSIGNAL;
+    let mut sent = rustix::net::sendmsg(to, &[IoSlice::new(&message)], &mut control, flags)?;
+    while let Some(rest) = message.get(sent..).filter(|rest| !rest.is_empty()) {
+        match rustix::net::send(to, rest, flags)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            more => sent += more,
+        }
     }
+    Ok(())
 }
 
 /// The next request with its file; `None` once the parent has closed its end.

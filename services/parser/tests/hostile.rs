@@ -11,7 +11,7 @@ use std::time::Duration;
 use landlock::{Access as _, AccessFs, CompatLevel, Compatible as _, RulesetAttr as _};
 use parser::child::{Reader, serve};
 use parser::error::{Limit, PoolError};
-use parser::extract::{ExtractError, ExtractedPage, Extraction, SecondReader};
+use parser::extract::{ExtractError, ExtractedPage, Extraction, Ocr, SecondReader};
 use parser::pool::Plan;
 use parser::wire::Task;
 use shared::contract::{Locator, PageRecord, ReadMethod};
@@ -22,7 +22,7 @@ use crate::support::{extract, pdf, plan, pool};
 struct Hostile(SecondReader);
 
 impl Reader for Hostile {
-    fn read(&self, _task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+    fn read(&self, _task: &Task, bytes: &[u8], _ocr: &dyn Ocr) -> Result<Extraction, ExtractError> {
         let text = match bytes {
             b"spin" => loop {
                 std::hint::spin_loop();

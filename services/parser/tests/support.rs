@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use parser::error::PoolError;
 use parser::extract::{Extraction, SecondReader};
+use parser::ocr::OcrPlan;
 use parser::pool::{Limits, Plan, Pool};
 use parser::wire::Task;
 use pdf_writer::{Content, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -60,6 +61,7 @@ pub(crate) fn plan() -> Plan {
     Plan {
         program: env!("CARGO_BIN_EXE_ibid-parser").into(),
         arguments: vec!["extract-child".to_owned()],
+        ocr: OcrPlan::absent("not used here"),
         second_reader: second_reader(),
         limits: Limits {
             memory_bytes: 1 << 30,

@@ -9,6 +9,8 @@ mod golden;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod ocr;
+#[cfg(test)]
 mod pdf;
 #[cfg(test)]
 mod stage;

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 
 use super::v1::{
     ChunksEmbedded, ChunksMade, DeadLetter, DocumentAdmitted, DocumentParsed, PageManifest,
-    StageProgress,
+    PagePlaces, StageProgress,
 };
 
 /// Every message that another program may have to read or write, with its schema.
@@ -17,6 +17,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         entry::<ChunksEmbedded>("chunks_embedded"),
         entry::<DeadLetter>("dead_letter"),
         entry::<PageManifest>("page_manifest"),
+        entry::<PagePlaces>("page_places"),
         entry::<StageProgress>("stage_progress"),
     ]
 }

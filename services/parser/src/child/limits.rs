@@ -7,8 +7,6 @@ use rustix::process::{
 };
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::wire::Setup;
-
 /// Politeness of bulk work, so that a question never waits for it.
 const NICE: i32 = 10;
 /// The only file a child writes is the memory file for its last words.
@@ -16,18 +14,19 @@ const MAX_WRITTEN_BYTES: u64 = 1 << 20;
 /// Socket, document, last words, a library and some fonts.
 const MAX_OPEN_FILES: u64 = 64;
 
-/// Applies what holds for the child's whole life.
-pub(super) fn apply(setup: &Setup) -> io::Result<()> {
+/// Applies what holds for the child's whole life, and for the program it may become: it ends with
+/// `parent` and has `memory_bytes` of address space.
+pub(super) fn apply(parent: i32, memory_bytes: u64) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // The parent may have died before that call; the signal would then never come.
-    if getppid().map(rustix::process::Pid::as_raw_pid) != Some(setup.parent) {
+    if getppid().map(rustix::process::Pid::as_raw_pid) != Some(parent) {
         return Err(io::ErrorKind::NotConnected.into());
     }
     nice(NICE)?;
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, MAX_WRITTEN_BYTES)?;
     lower(Resource::Nofile, MAX_OPEN_FILES)?;
-    lower(Resource::As, setup.memory_bytes)?;
+    lower(Resource::As, memory_bytes)?;
     Ok(())
 }
 

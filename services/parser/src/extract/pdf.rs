@@ -4,10 +4,12 @@
 mod annotations;
 mod attachments;
 mod blocks;
+mod draw;
 mod facts;
 mod first;
 mod furniture;
 mod garbled;
+mod highlight;
 mod labels;
 mod letters;
 mod merge;
@@ -16,6 +18,7 @@ mod open;
 mod outline;
 mod readings;
 mod repair;
+mod scan;
 mod second;
 mod squeeze;
 
@@ -24,12 +27,15 @@ use shared::contract::{Locator, PageRecord, ReadMethod};
 use self::annotations::Spoken;
 use self::facts::Facts;
 use self::first::{FirstError, FirstPage, OcrReason};
+use self::scan::Scans;
 use self::second::{SecondError, SecondPage, Source};
 use super::input::missing_entry;
 use super::{
     ExtractError, ExtractedPage, Extraction, Extractor, Input, SecondReader, count_characters,
 };
 
+pub use draw::Drawing;
+pub use highlight::{Highlighter, PageBox, PageBoxes};
 pub use merge::Merging;
 pub use readings::ReadingsReader;
 
@@ -62,6 +68,15 @@ impl PdfExtractor {
     /// An extractor that checks against `second` and merges by `merging`.
     pub fn new(second: SecondReader, merging: Merging) -> Self {
         Self { second, merging }
+    }
+
+    /// Finds the text of a PDF on its pages; `None` without PDFium.
+    pub(super) fn highlighter<'a>(
+        &self,
+        bytes: &'a [u8],
+        password: Option<&'a str>,
+    ) -> Option<Highlighter<'a>> {
+        Highlighter::open(&self.second, bytes, password)
     }
 
     fn read_second(&self, source: Source<'_>) -> Result<Vec<Option<SecondPage>>, SecondError> {
@@ -201,7 +216,11 @@ impl PdfExtractor {
 impl Extractor for PdfExtractor {
     fn extract(&self, input: &Input<'_>) -> Result<Extraction, ExtractError> {
         let readings = self.readings(input)?;
-        let mut merged = self.merge(&readings);
+        let mut scans = Scans::new(&self.second, input);
+        let merged = self.merge(&readings).into_iter().enumerate();
+        let mut merged: Vec<_> = merged
+            .map(|(index, page)| scans.read(index, page))
+            .collect();
         let Readings {
             facts, mut notes, ..
         } = readings;

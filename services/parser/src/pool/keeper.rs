@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tracing::{debug, warn};
 
 use super::Plan;
-use super::process::{Ended, Process};
+use super::process::{Ended, Parsed, Process};
 use crate::error::{Limit, PoolError};
-use crate::extract::{Extraction, SecondReader};
+use crate::extract::SecondReader;
 use crate::wire::Task;
 
 pub(super) struct Keeper {
@@ -27,9 +27,9 @@ impl Keeper {
     /// Reads one document. After a crash it is tried once more, in a fresh child and without
     /// PDFium, the one reader that is not memory-safe: neither an earlier document's damage nor
     /// PDFium's own faults are held against the document.
-    pub(super) fn extract(&mut self, task: &Task, file: &File) -> Result<Extraction, PoolError> {
+    pub(super) fn extract(&mut self, task: &Task, file: &File) -> Result<Parsed, PoolError> {
         let first = match self.attempt(task, file, &self.plan.second_reader.clone())? {
-            Ok(extraction) => return Ok(extraction),
+            Ok(parsed) => return Ok(parsed),
             Err(ended) => ended,
         };
         if !matches!(first, Ended::Crashed { .. } | Ended::Killed) {
@@ -54,12 +54,12 @@ impl Keeper {
         task: &Task,
         file: &File,
         second_reader: &SecondReader,
-    ) -> Result<Result<Extraction, Ended>, PoolError> {
+    ) -> Result<Result<Parsed, Ended>, PoolError> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => Process::start(&self.plan, second_reader)?,
         };
-        match process.extract(task, file, &self.plan.limits) {
+        match process.extract(task, file, &self.plan) {
             Ok(result) => {
                 if result.is_ok() && process.files() < self.plan.limits.files_per_child {
                     self.process = Some(process);

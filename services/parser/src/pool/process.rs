@@ -12,17 +12,33 @@ use std::time::{Duration, Instant};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::Signal;
 
-use super::{Limits, Plan};
+use shared::contract::PagePlaces;
+
+use super::Plan;
 use crate::error::PoolError;
-use crate::extract::{ExtractError, Extraction, SecondReader};
-use crate::wire::{self, Answer, Request, Setup, Task};
+use crate::extract::{ExtractError, Extraction, Ocr as _, SecondReader};
+use crate::ocr::OcrPlan;
+use crate::wire::{self, Answer, OcrSetup, Request, Setup, Task};
+
+use super::pictures::Pictures;
 
 /// From the start of a program to its first word.
 const START_WITHIN: Duration = Duration::from_secs(20);
 /// A child that closes its end is ending; it gets this long before it is killed.
 const END_WITHIN: Duration = Duration::from_secs(2);
+/// A child takes what it is told at once; one that does not is up to no good.
+const TAKES_WITHIN: Duration = Duration::from_secs(10);
 /// Last words are one line.
 const MAX_LAST_WORDS: u64 = 4096;
+
+/// What a child has read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parsed {
+    /// The document's pages.
+    pub extraction: Extraction,
+    /// Where their text stands on them, for PDF pages with a text layer.
+    pub places: Vec<PagePlaces>,
+}
 
 /// How a child ended before its document was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +96,7 @@ impl Process {
     pub(super) fn start(plan: &Plan, second_reader: &SecondReader) -> Result<Self, PoolError> {
         let start = || -> io::Result<Self> {
             let (ours, theirs) = UnixStream::pair()?;
+            ours.set_write_timeout(Some(TAKES_WITHIN))?;
             let last_words = File::from(memfd_create("last-words", MemfdFlags::CLOEXEC)?);
             let child = Command::new(&plan.program)
                 .args(&plan.arguments)
@@ -109,6 +126,7 @@ impl Process {
             memory_bytes: plan.limits.memory_bytes,
             cpu_secs: plan.limits.cpu_secs,
             second_reader: second_reader.clone(),
+            ocr: ocr_setup(&plan.ocr),
         };
         wire::send_request(self.socket.as_fd(), &Request::Setup(setup), None)?;
         let deadline = Deadline {
@@ -148,10 +166,10 @@ impl Process {
         &mut self,
         task: &Task,
         file: &File,
-        limits: &Limits,
-    ) -> Result<Result<Extraction, ExtractError>, Ended> {
+        plan: &Plan,
+    ) -> Result<Result<Parsed, ExtractError>, Ended> {
         self.files += 1;
-        let deadline = Instant::now() + limits.wall_clock;
+        let mut deadline = Instant::now() + plan.limits.wall_clock;
         // Every child reads the same open file, so each begins at its beginning.
         let sent = (&*file).seek(SeekFrom::Start(0)).and_then(|_| {
             let request = Request::Extract(task.clone());
@@ -160,33 +178,52 @@ impl Process {
         if sent.is_err() {
             return Err(self.autopsy());
         }
-        let mut extraction = Extraction::default();
-        let mut left = limits.output_bytes;
+        let mut pictures = Pictures::new(&plan.ocr);
+        let mut parsed = Parsed::default();
+        let mut left = plan.limits.output_bytes;
         loop {
-            let reader = Deadline {
-                socket: &self.socket,
-                at: deadline,
-            };
-            match wire::read(reader, left) {
+            let answer = match wire::read(self.until(deadline), left) {
                 Ok(Some((answer, length))) => {
                     left = left.saturating_sub(length);
-                    match answer {
-                        Answer::Page(page) => extraction.pages.push(page),
-                        Answer::Done { title, notes } => {
-                            extraction.title = title;
-                            extraction.notes = notes;
-                            return Ok(Ok(extraction));
-                        }
-                        Answer::Failed(error) => return Ok(Err(error)),
-                        Answer::Ready { .. } => return Err(Ended::Crashed { signal: None }),
+                    answer
+                }
+                Ok(None) => return Err(self.autopsy()),
+                Err(error) => return Err(self.end_of(&error)),
+            };
+            match answer {
+                Answer::Page(page) => parsed.extraction.pages.push(page),
+                Answer::Places(places) => parsed.places.push(places),
+                Answer::Picture { width, height, dpi } => {
+                    let size = (width, height, dpi);
+                    match pictures.answer(&self.socket, deadline, size) {
+                        Ok(took) => deadline += took,
+                        Err(error) => return Err(self.end_of(&error)),
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(Ended::Clock),
-                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-                    return Err(Ended::Output);
+                Answer::Done { title, notes } => {
+                    parsed.extraction.title = title;
+                    parsed.extraction.notes = notes;
+                    return Ok(Ok(parsed));
                 }
-                Ok(None) | Err(_) => return Err(self.autopsy()),
+                Answer::Failed(error) => return Ok(Err(error)),
+                Answer::Ready { .. } => return Err(Ended::Crashed { signal: None }),
             }
+        }
+    }
+
+    fn until(&self, at: Instant) -> Deadline<'_> {
+        Deadline {
+            socket: &self.socket,
+            at,
+        }
+    }
+
+    /// What an error of the socket means.
+    fn end_of(&mut self, error: &io::Error) -> Ended {
+        match error.kind() {
+            io::ErrorKind::TimedOut => Ended::Clock,
+            io::ErrorKind::FileTooLarge => Ended::Output,
+            _ => self.autopsy(),
         }
     }
 
@@ -242,10 +279,17 @@ fn wait_within(child: &mut Child, limit: Duration) -> Option<std::process::ExitS
     }
 }
 
+fn ocr_setup(plan: &OcrPlan) -> OcrSetup {
+    OcrSetup {
+        absent: plan.reader.ready().err(),
+        dpi: plan.dpi,
+    }
+}
+
 /// Reads a socket until a point in time; then [`io::ErrorKind::TimedOut`].
-struct Deadline<'a> {
-    socket: &'a UnixStream,
-    at: Instant,
+pub(crate) struct Deadline<'a> {
+    pub(crate) socket: &'a UnixStream,
+    pub(crate) at: Instant,
 }
 
 impl Read for Deadline<'_> {

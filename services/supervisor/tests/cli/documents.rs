@@ -1,5 +1,6 @@
 //! Documents as the command line shows them: what could be read of each, and what could not.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -340,14 +341,17 @@ fn small_pdf(line: &str) -> String {
     ];
     let (mut pdf, mut places) = ("%PDF-1.4\n".to_owned(), String::new());
     for (number, object) in (1..).zip(&objects) {
-        places += &format!("{:010} 00000 n \n", pdf.len());
-        pdf += &format!("{number} 0 obj\n{object}\nendobj\n");
+        writeln!(places, "{:010} 00000 n ", pdf.len()).unwrap();
+        writeln!(pdf, "{number} 0 obj\n{object}\nendobj").unwrap();
     }
     let start = pdf.len();
-    pdf + &format!(
+    write!(
+        pdf,
         "xref\n0 6\n0000000000 65535 f \n{places}trailer\n<< /Size 6 /Root 1 0 R >>\n\
          startxref\n{start}\n%%EOF\n"
     )
+    .unwrap();
+    pdf
 }
 
 #[test]

@@ -231,7 +231,6 @@ fn block_end(markdown: &str, from: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::first::OcrReason;
     use super::*;
 
     fn both(markdown: &str, reason: Option<OcrReason>, text: &str, has_picture: bool) -> Merged {

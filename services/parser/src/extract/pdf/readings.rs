@@ -6,7 +6,7 @@ use shared::secret::Password;
 
 use super::{Merged, PdfExtractor, Readings, record};
 use crate::child::Reader;
-use crate::extract::{ExtractError, Extraction, Merging, SecondReader};
+use crate::extract::{ExtractError, Extraction, Merging, Ocr, SecondReader};
 use crate::wire::Task;
 
 /// Reads one page twice. The extraction has two pages: the first reader's, then the second's; a
@@ -27,7 +27,7 @@ impl ReadingsReader {
 }
 
 impl Reader for ReadingsReader {
-    fn read(&self, task: &Task, bytes: &[u8]) -> Result<Extraction, ExtractError> {
+    fn read(&self, task: &Task, bytes: &[u8], _ocr: &dyn Ocr) -> Result<Extraction, ExtractError> {
         if task.format != Format::Pdf {
             return Err(ExtractError::Unsupported {
                 what: "of a format with one reader".to_owned(),
@@ -71,6 +71,7 @@ fn reading(text: Option<&str>) -> Merged {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::NoOcr;
 
     #[test]
     fn what_has_one_reading_is_told_so() {
@@ -81,10 +82,12 @@ mod tests {
             name: "a".to_owned(),
             password: None,
         };
-        let error = reader.read(&task(Format::Text), b"words").unwrap_err();
+        let error = reader
+            .read(&task(Format::Text), b"words", &NoOcr)
+            .unwrap_err();
         assert!(matches!(error, ExtractError::Unsupported { .. }));
 
-        let none = reader.read(&task(Format::Pdf), b"no pdf").unwrap();
+        let none = reader.read(&task(Format::Pdf), b"no pdf", &NoOcr).unwrap();
         let errors: Vec<_> = none
             .pages
             .iter()

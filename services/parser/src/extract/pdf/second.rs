@@ -45,7 +45,7 @@ pub(super) enum SecondError {
 }
 
 /// The library, loaded once per process.
-fn library(path: &Path) -> Result<&'static Pdfium, SecondError> {
+pub(super) fn library(path: &Path) -> Result<&'static Pdfium, SecondError> {
     static LIBRARY: OnceLock<Option<Pdfium>> = OnceLock::new();
     LIBRARY
         .get_or_init(|| Pdfium::bind_to_library(path).ok().map(Pdfium::new))
