@@ -161,7 +161,7 @@ mod tests {
             locked,
             ErrorCode::PasswordNeeded,
             false,
-            "without the password",
+            "with its password",
         );
     }
 }

@@ -121,7 +121,7 @@ async fn several_files_are_answered_one_by_one() {
         .text("collection", "notes")
         .text("path", "upload://notes/2024/may.md")
         .part("file", file("# May", "may.md"))
-        .part("file", file(&b"\x89PNG\r\n\x1a\n"[..], "plan.png"))
+        .part("file", file(&b"\x7fELF\x02\x01\x01\0"[..], "plan.exe"))
         .part("file", file("plain words", "june.txt"))
         .text("path", "relative.txt")
         .part("file", file("words", "x.txt"));

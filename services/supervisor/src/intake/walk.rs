@@ -207,9 +207,9 @@ mod tests {
             ("c.pdf", b"%PDF-1.7"),
             (".hidden.txt", b"no"),
             (".git/x.txt", b"no"),
-            ("picture.png", b"\x89PNG...."),
-            ("page.tex", b"one"),
-            ("more.tex", b"two"),
+            ("program", b"\x7fELF...."),
+            ("one.mp3", b"ID3\x04\0song"),
+            ("two.mp3", b"ID3\x04\0song"),
             (".gitignore", b"*.txt"),
         ] {
             fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
@@ -217,7 +217,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(root.join("a.txt"), root.join("link.txt")).unwrap();
 
-        let paths = [root.clone(), root.join("b/../a.txt"), root.join("page.tex")];
+        let paths = [root.clone(), root.join("b/../a.txt"), root.join("one.mp3")];
         let found = find(&paths).unwrap();
         let files = found.files.iter().map(|file| file.path.clone());
         assert_eq!(names(files, &root), ["a.txt", "b/two.md", "c.pdf"]);
@@ -230,7 +230,11 @@ mod tests {
             .collect();
         assert_eq!(
             kinds,
-            [("TeX", 2), ("a PNG picture", 1), ("a symbolic link", 1)]
+            [
+                ("a program", 1),
+                ("a sound recording", 2),
+                ("a symbolic link", 1)
+            ]
         );
         assert!(found.unreadable.is_empty() && found.refused.is_empty());
 
