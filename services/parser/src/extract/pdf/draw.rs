@@ -8,8 +8,11 @@ use pdfium_render::prelude::{
 use super::second;
 use crate::extract::{Picture, SecondReader};
 
-/// Pixels of a drawn page: A2 at 300 dpi has 35 million. Larger pages are drawn coarser.
-const MAX_PIXELS: f32 = 36e6;
+/// Pixels of a drawn page: A3 at 300 dpi has 17 million. Larger pages are drawn coarser. PDFium
+/// has four bytes for each, and its copy here as many.
+const MAX_PIXELS: f32 = 25e6;
+/// Blue, green, red and one unused.
+const BYTES_PER_PIXEL: usize = 4;
 const POINTS_PER_INCH: f32 = 72.0;
 /// Objects of a page that are looked through for pictures.
 const MOST_OBJECTS: usize = 2000;
@@ -40,14 +43,15 @@ impl<'a> Drawing<'a> {
         let (width, height) = (page.width().value, page.height().value);
         let scale = scale_for(width, height, dpi)?;
         let (width, height) = (pixels(width * scale), pixels(height * scale));
+        // Not `Gray`: PDFium then ends the process at text that it draws as paths.
         let config = PdfRenderConfig::new()
             .set_fixed_size(width, height)
-            .set_format(PdfBitmapFormat::Gray)
+            .set_format(PdfBitmapFormat::BGRx)
             .use_grayscale_rendering(true)
             .set_clear_color(PdfColor::WHITE);
         let bitmap = page.render_with_config(&config).ok()?;
         let (width, height) = (u32::try_from(width).ok()?, u32::try_from(height).ok()?);
-        let pixels = without_padding(bitmap.as_raw_bytes(), width, height)?;
+        let pixels = shades(&bitmap.as_raw_bytes(), width, height)?;
         Some(Picture {
             width,
             height,
@@ -176,21 +180,19 @@ fn whole(number: f32) -> u32 {
     number.round() as u32
 }
 
-/// PDFium pads its rows to whole words.
-fn without_padding(bytes: Vec<u8>, width: u32, height: u32) -> Option<Vec<u8>> {
+/// One byte per pixel of a grey drawing; PDFium may pad its rows.
+fn shades(bytes: &[u8], width: u32, height: u32) -> Option<Vec<u8>> {
     let count = Picture::pixels_of(width, height)?;
-    if bytes.len() == count {
-        return Some(bytes);
-    }
     let (width, height) = (usize::try_from(width).ok()?, usize::try_from(height).ok()?);
     let stride = bytes.len() / height;
-    if stride < width {
+    if stride < width * BYTES_PER_PIXEL {
         return None;
     }
-    let rows = bytes
-        .chunks_exact(stride)
-        .filter_map(|row| row.get(..width));
-    let pixels: Vec<u8> = rows.flatten().copied().collect();
+    let mut pixels = Vec::with_capacity(count);
+    for row in bytes.chunks_exact(stride) {
+        // Grey: all colours are the same.
+        pixels.extend(row.iter().step_by(BYTES_PER_PIXEL).take(width));
+    }
     (pixels.len() == count).then_some(pixels)
 }
 
@@ -210,7 +212,7 @@ mod tests {
             assert!(close, "{got:?}");
         }
         check(595.0, 842.0, 300, Some(300.0));
-        check(14_400.0, 14_400.0, 300, Some(30.0));
+        check(14_400.0, 14_400.0, 300, Some(25.0));
         check(100_000.0, 1.0, 300, Some(23.0));
         check(0.0, 842.0, 300, None);
         check(f32::NAN, 842.0, 300, None);
@@ -244,12 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn padding_goes() {
-        assert_eq!(
-            without_padding(vec![1, 2, 3, 0, 4, 5, 6, 0], 3, 2),
-            Some(vec![1, 2, 3, 4, 5, 6])
-        );
-        assert_eq!(without_padding(vec![1, 2], 2, 1), Some(vec![1, 2]));
-        assert_eq!(without_padding(vec![1], 2, 1), None);
+    fn a_drawing_becomes_one_byte_per_pixel() {
+        #[track_caller]
+        fn check(bytes: &[u8], width: u32, height: u32, expect: Option<&[u8]>) {
+            assert_eq!(shades(bytes, width, height).as_deref(), expect);
+        }
+        check(&[7, 7, 7, 0, 8, 8, 8, 0], 1, 2, Some(&[7, 8]));
+        check(&[7, 7, 7, 0, 8, 8, 8, 0, 1, 1, 1, 1], 2, 1, Some(&[7, 8]));
+        check(&[7, 7, 7], 1, 1, None);
+        check(&[], 1, 1, None);
     }
 }
