@@ -232,7 +232,7 @@ async fn without_pdfium_the_same_pages_and_a_note() {
     );
     assert_eq!(
         extraction.pages[2].record.error.as_deref(),
-        Some("needs OCR: no text layer"),
+        Some("needs OCR: no text layer; not used here"),
         "{extraction:?}"
     );
 }

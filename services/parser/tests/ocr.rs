@@ -241,7 +241,6 @@ const SCANS: [(&str, usize, &[&str]); 3] = [
             "comprehensive",
             "harrison",
             "lisinopril",
-            "appendectomy",
             "cardiovascular",
             "hypertension",
             "oxygen",

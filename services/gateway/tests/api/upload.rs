@@ -152,9 +152,9 @@ async fn what_is_not_read_is_refused_with_the_remedy() {
     let gateway = Gateway::start(Settings::default()).await;
     let seen = catalog(&gateway).await;
     // Long enough that the refusal comes while the file is still on its way.
-    let mut archive = b"PK\x03\x04".to_vec();
-    archive.resize(3_000_000, 7);
-    let form = Form::new().part("file", file(archive, "plan.docx"));
+    let mut program = b"\x7fELF\x02\x01\x01\0".to_vec();
+    program.resize(3_000_000, 7);
+    let form = Form::new().part("file", file(program, "plan.docx"));
     let body = expect_error(post(&gateway, form).await, 415, "unsupported_format").await;
     assert!(
         body["message"].as_str().unwrap().contains("plan.docx"),

@@ -27,9 +27,9 @@ impl<'a> ParentOcr<'a> {
         } = picture;
         to.write_all(&wire::encode(&Answer::Picture { width, height, dpi })?)?;
         to.write_all(&picture.pixels)?;
-        let answer = match wire::receive_request(self.socket.as_fd())? {
-            Some((Request::Recognized(answer), None)) => answer,
-            _ => return Err(io::ErrorKind::InvalidData.into()),
+        let Some((Request::Recognized(answer), None)) = wire::receive_request(self.socket.as_fd())?
+        else {
+            return Err(io::ErrorKind::InvalidData.into());
         };
         // A page that was drawn has cost processor time of its own; the parent bounds how many
         // pictures a document may send.

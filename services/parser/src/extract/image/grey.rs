@@ -29,11 +29,11 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Picture, ExtractError> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_ALLOC);
     reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(refused)?;
+    let mut decoder = reader.into_decoder().map_err(|error| refused(&error))?;
     let (width, height) = decoder.dimensions();
     check_size(width, height)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let image = DynamicImage::from_decoder(decoder).map_err(refused)?;
+    let image = DynamicImage::from_decoder(decoder).map_err(|error| refused(&error))?;
     let mut image = DynamicImage::ImageLuma8(on_white(image));
     image.apply_orientation(orientation);
     picture(image.into_luma8(), 0)
@@ -148,7 +148,7 @@ fn damaged() -> ExtractError {
     }
 }
 
-fn refused(error: ImageError) -> ExtractError {
+fn refused(error: &ImageError) -> ExtractError {
     match error {
         ImageError::Limits(_) => ExtractError::TooLarge {
             what: "the picture takes more than 512 MB".to_owned(),

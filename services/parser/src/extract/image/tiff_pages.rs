@@ -28,7 +28,7 @@ impl<'a> TiffPages<'a> {
         limits.decoding_buffer_size = MAX_PAGE_BYTES;
         limits.intermediate_buffer_size = MAX_PAGE_BYTES;
         limits.ifd_value_size = MAX_VALUE_BYTES;
-        let decoder = Decoder::new(Cursor::new(bytes)).map_err(refused)?;
+        let decoder = Decoder::new(Cursor::new(bytes)).map_err(|error| refused(&error))?;
         Ok(Self {
             decoder: decoder.with_limits(limits),
             is_first: true,
@@ -37,9 +37,9 @@ impl<'a> TiffPages<'a> {
     }
 
     fn page(&mut self) -> Result<Picture, ExtractError> {
-        let (width, height) = self.decoder.dimensions().map_err(refused)?;
+        let (width, height) = self.decoder.dimensions().map_err(|error| refused(&error))?;
         grey::check_size(width, height)?;
-        let color = self.decoder.colortype().map_err(refused)?;
+        let color = self.decoder.colortype().map_err(|error| refused(&error))?;
         let orientation = self.number(Tag::Orientation).unwrap_or(1);
         let dpi = self.dpi();
         let palette = match color {
@@ -49,7 +49,7 @@ impl<'a> TiffPages<'a> {
         let samples = Samples {
             width: usize::try_from(width).unwrap_or(usize::MAX),
             bits: color.bit_depth(),
-            data: self.decoder.read_image().map_err(refused)?,
+            data: self.decoder.read_image().map_err(|error| refused(&error))?,
         };
         let pixels = shades(color, &samples, &palette)?;
         let image = GrayImage::from_raw(width, height, pixels).ok_or_else(unsupported)?;
@@ -106,7 +106,7 @@ impl Iterator for TiffPages<'_> {
             }
             if let Err(error) = self.decoder.next_image() {
                 self.is_over = true;
-                return Some(Err(refused(error)));
+                return Some(Err(refused(&error)));
             }
         }
         Some(self.page())
@@ -216,7 +216,7 @@ fn unsupported() -> ExtractError {
     }
 }
 
-fn refused(error: TiffError) -> ExtractError {
+fn refused(error: &TiffError) -> ExtractError {
     match error {
         TiffError::LimitsExceeded => ExtractError::TooLarge {
             what: "the picture takes more than 400 MB".to_owned(),

@@ -194,7 +194,7 @@ fn messages_within_messages_are_read_with_what_they_carry() {
     let places: Vec<String> = found.iter().map(place).collect();
     assert_eq!(
         places,
-        ["", "Re: deal-offer.eml", "Re: deal-offer.eml, deal.md"]
+        ["", "Re: deal-offer.eml", "Re: deal-offer.eml › deal.md"]
     );
     assert!(
         found[1].markdown.contains("# Re: deal/offer\n"),
@@ -210,7 +210,7 @@ fn messages_within_messages_are_read_with_what_they_carry() {
         .iter()
         .map(place)
         .collect();
-    assert_eq!(places[2], "Re: deal-offer.eml, deal.md");
+    assert_eq!(places[2], "Re: deal-offer.eml › deal.md");
 
     let digest = mixed(
         "digest",

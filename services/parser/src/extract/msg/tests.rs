@@ -164,7 +164,7 @@ fn a_message_reads_like_one_that_was_sent() {
         [
             "plan.md",
             "Earlier.msg",
-            "Earlier.msg, deep.md",
+            "Earlier.msg › deep.md",
             "cloud.docx"
         ]
     );

@@ -1,5 +1,7 @@
 //! Pages whose picture tells more than their text: drawn by PDFium and sent to OCR.
 
+use std::cell::OnceCell;
+
 use shared::contract::ReadMethod;
 
 use super::Merged;
@@ -29,7 +31,7 @@ pub(super) struct Scans<'a> {
     second: &'a SecondReader,
     input: &'a Input<'a>,
     /// Opened with the first page that is drawn; `None` inside when it cannot be.
-    drawing: Option<Option<Drawing<'a>>>,
+    drawing: OnceCell<Option<Drawing<'a>>>,
     /// Why no further page is read.
     over: Option<OcrError>,
     /// Hidden layers in a row that OCR agrees with.
@@ -42,7 +44,7 @@ impl<'a> Scans<'a> {
         Self {
             second,
             input,
-            drawing: None,
+            drawing: OnceCell::new(),
             over: input.ocr().ready().err(),
             agreed: 0,
         }
@@ -146,10 +148,10 @@ impl<'a> Scans<'a> {
         }
     }
 
-    fn drawing(&mut self) -> Option<&Drawing<'a>> {
+    fn drawing(&self) -> Option<&Drawing<'a>> {
         let (second, input) = (self.second, self.input);
         self.drawing
-            .get_or_insert_with(|| Drawing::open(second, input.bytes, input.password))
+            .get_or_init(|| Drawing::open(second, input.bytes, input.password))
             .as_ref()
     }
 
