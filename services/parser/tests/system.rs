@@ -7,6 +7,8 @@ mod corpus_sheets;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod highlight;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod ocr;
