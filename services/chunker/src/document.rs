@@ -146,6 +146,7 @@ mod tests {
     #[test]
     fn places_part_where_a_citation_would_blur() {
         #[track_caller]
+        #[expect(clippy::needless_pass_by_value, reason = "the cases read better")]
         fn check(before: Locator, after: Locator, expect: Border) {
             assert_eq!(
                 Border::between(&before, &after),

@@ -99,6 +99,11 @@ fn agrees(one: &PageBox, seen: &Seen) -> bool {
 }
 
 /// Dark pixels of `picture` within `one`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "pixels of a page, cut at 0"
+)]
 fn ink(picture: &Picture, one: &PageBox, points: (f32, f32)) -> usize {
     let (width, height) = (picture.width as f32, picture.height as f32);
     let pixel = |place: f32, of: f32, all: f32| ((place / of * all).max(0.0)) as usize;

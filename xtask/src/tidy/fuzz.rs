@@ -24,9 +24,11 @@ pub(super) fn missing(sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
-/// The right sides of `Self::Pdf => "pdf",`.
+/// The right sides of `Self::Pdf => "pdf",` in the function that names formats.
 fn names(text: &str) -> Vec<&str> {
-    let arms = text.lines().filter_map(|line| {
+    let (_, named) = text.split_once("fn name(self)").unwrap_or_default();
+    let arms = named.lines().take_while(|line| line.trim() != "}");
+    let arms = arms.filter_map(|line| {
         let arm = line.trim().strip_prefix("Self::")?;
         let (_, name) = arm.split_once(" => \"")?;
         name.strip_suffix("\",")
@@ -47,7 +49,8 @@ mod tests {
         let sources = [
             source(
                 FORMATS,
-                "    Self::Pdf => \"pdf\",\n    Self::Docx => \"docx\",\n",
+                "fn name(self) {\n    Self::Pdf => \"pdf\",\n    Self::Docx => \"docx\",\n}\n\
+                 fn other() {\n    Self::Pdf => \"PDF\",\n}\n",
             ),
             source("fuzz/fuzz_targets/pdf.rs", ""),
         ];

@@ -60,7 +60,7 @@ fn a_locked_document_is_opened_by_adding_it_again_with_its_password() {
     // Tried again without a word, it keeps what it has.
     assert_eq!(
         it.catalog.retry(&Retry::AllFailed, 1).unwrap(),
-        [id.clone()]
+        std::slice::from_ref(&id)
     );
     assert_eq!(
         it.offer("/a", A, "right"),
