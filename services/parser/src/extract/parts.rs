@@ -4,13 +4,12 @@ pub(super) mod xml;
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
-use std::ops::ControlFlow;
 
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use self::xml::{Step, attribute, walk};
 use super::ExtractError;
+use super::office::relations::{self, Relation};
 
 /// A sheet, or the texts of all sheets, unpacked.
 pub(super) const MOST_SHEET_BYTES: u64 = 256 << 20;
@@ -43,16 +42,6 @@ impl PartError {
             Self::TooLarge => "its part unpacks to more than the reader takes",
         }
     }
-}
-
-/// A link from one part to another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Relation {
-    pub(super) id: String,
-    /// The last word of its type, such as `worksheet`.
-    pub(super) kind: String,
-    /// Path of the other part.
-    pub(super) target: String,
 }
 
 impl<'a> Package<'a> {
@@ -112,66 +101,10 @@ impl<'a> Package<'a> {
         Ok(bytes)
     }
 
-    /// The links of the part `name`.
+    /// The links of the part `name` to others.
     pub(super) fn relations(&mut self, name: &str) -> Vec<Relation> {
-        let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
-        let folder = folder.to_owned();
-        let slash = if folder.is_empty() { "" } else { "/" };
-        let Ok(xml) = self.part(&format!("{folder}{slash}_rels/{file}.rels")) else {
-            return Vec::new();
-        };
-        let mut relations = Vec::new();
-        walk(&xml, |step| {
-            if let Step::Open(tag) = step
-                && tag.local_name().as_ref() == b"Relationship"
-                && attribute(tag, "TargetMode").as_deref() != Some("External")
-                && let (Some(id), Some(target)) = (attribute(tag, "Id"), attribute(tag, "Target"))
-            {
-                let kind = attribute(tag, "Type").unwrap_or_default();
-                relations.push(Relation {
-                    id,
-                    kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
-                    target: resolve(&folder, &target),
-                });
-            }
-            ControlFlow::Continue(())
-        });
-        relations
-    }
-}
-
-/// The path of `target` as seen from `folder`.
-fn resolve(folder: &str, target: &str) -> String {
-    let (base, target) = match target.strip_prefix('/') {
-        Some(absolute) => ("", absolute),
-        None => (folder, target),
-    };
-    let mut path: Vec<&str> = base.split('/').filter(|step| !step.is_empty()).collect();
-    for step in target.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => {
-                path.pop();
-            }
-            step => path.push(step),
-        }
-    }
-    path.join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn targets_are_resolved() {
-        #[track_caller]
-        fn check(folder: &str, target: &str, expect: &str) {
-            assert_eq!(resolve(folder, target), expect);
-        }
-        check("xl", "worksheets/sheet1.xml", "xl/worksheets/sheet1.xml");
-        check("xl/worksheets", "../comments1.xml", "xl/comments1.xml");
-        check("xl/worksheets", "/xl/comments1.xml", "xl/comments1.xml");
-        check("", "../../../etc/passwd", "etc/passwd");
+        self.part(&relations::part_for(name))
+            .map(|xml| relations::read(name, &String::from_utf8_lossy(&xml)))
+            .unwrap_or_default()
     }
 }

@@ -55,7 +55,8 @@ impl Tesseract {
         if LIKELY_DPI.contains(&picture.dpi) {
             arguments.extend(["--dpi".to_owned(), picture.dpi.to_string()]);
         }
-        arguments.push("tsv".to_owned());
+        // Black and white by the surroundings: text on coloured cells would be taken for pictures.
+        arguments.extend(["-c", "thresholding_method=1", "tsv"].map(str::to_owned));
         let mut environment = vec![("OMP_THREAD_LIMIT".to_owned(), "1".to_owned())];
         if let Some(data) = &self.installed.data {
             environment.push(("TESSDATA_PREFIX".to_owned(), data.clone()));

@@ -3,7 +3,7 @@
 use super::xml::{Tag, Visit, visit};
 
 /// A line of a `.rels` part.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::extract) struct Relation {
     /// What the owner calls it.
     pub(in crate::extract) id: String,

@@ -14,8 +14,9 @@ use super::grid::{Full, Grid, Kind, Sheet};
 use super::number::NumberFormat;
 use super::{Book, damaged};
 use crate::extract::ExtractError;
+use crate::extract::office::relations::Relation;
 use crate::extract::parts::xml::{Step, attribute, walk};
-use crate::extract::parts::{MOST_SHEET_BYTES, Package, Relation};
+use crate::extract::parts::{MOST_SHEET_BYTES, Package};
 
 /// A sheet of the workbook.
 struct Listed {
@@ -43,7 +44,7 @@ pub(super) fn read(bytes: &[u8], book: &mut Book) -> Result<(), ExtractError> {
         let part = entry.part.unwrap_or(Relation {
             id: String::new(),
             kind: "worksheet".to_owned(),
-            target: String::new(),
+            part: String::new(),
         });
         let outcome = match part.kind.as_str() {
             "worksheet" => read_sheet(&mut package, &part, cells.as_mut(), &mut sheet),
@@ -51,7 +52,7 @@ pub(super) fn read(bytes: &[u8], book: &mut Book) -> Result<(), ExtractError> {
             _ => Ok(()),
         };
         sheet.error = outcome.err();
-        extras::add(&mut package, &part.target, &mut sheet);
+        extras::add(&mut package, &part.part, &mut sheet);
         book.add(sheet);
     }
     match cells {
@@ -73,7 +74,7 @@ fn read_sheet(
     sheet: &mut Sheet,
 ) -> Result<(), String> {
     let xml = package
-        .part_up_to(&part.target, MOST_SHEET_BYTES)
+        .part_up_to(&part.part, MOST_SHEET_BYTES)
         .map_err(|error| format!("the sheet is not read: {}", error.reason()))?;
     marks::add(&xml, sheet);
     drop(xml);
@@ -215,7 +216,7 @@ fn workbook_part(package: &mut Package<'_>) -> String {
     let main = relations
         .into_iter()
         .find(|relation| relation.kind == "officeDocument");
-    main.map_or_else(|| "xl/workbook.xml".to_owned(), |relation| relation.target)
+    main.map_or_else(|| "xl/workbook.xml".to_owned(), |relation| relation.part)
 }
 
 fn sheets(package: &mut Package<'_>, workbook: &str) -> Result<Vec<Listed>, ExtractError> {

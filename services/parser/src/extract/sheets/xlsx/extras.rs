@@ -14,17 +14,17 @@ pub(super) fn add(package: &mut Package<'_>, part: &str, sheet: &mut Sheet) {
     for relation in package.relations(part) {
         match relation.kind.as_str() {
             "comments" => {
-                if let Ok(xml) = package.part(&relation.target) {
+                if let Ok(xml) = package.part(&relation.part) {
                     comments(&xml, &mut sheet.notes);
                 }
             }
             "drawing" => {
-                if let Ok(xml) = package.part(&relation.target) {
+                if let Ok(xml) = package.part(&relation.part) {
                     drawing(&xml, &mut sheet.extras);
                 }
-                for chart in package.relations(&relation.target) {
+                for chart in package.relations(&relation.part) {
                     if chart.kind == "chart"
-                        && let Ok(xml) = package.part(&chart.target)
+                        && let Ok(xml) = package.part(&chart.part)
                     {
                         chart_titles(&xml, &mut sheet.extras);
                     }
