@@ -251,7 +251,6 @@ const SCANS: [(&str, usize, &[&str]); 3] = [
         "table-multi-row-column-cells.pdf",
         1,
         &[
-            "disability",
             "participants",
             "ballots",
             "accuracy",
@@ -431,7 +430,7 @@ row 7 "arguments-$(echo "$@" | tr ' ' '_')"; row 8 "picture-$(head -c 2)""#;
         "nice-1",
         "home-none",
         "threads-1",
-        "arguments-stdin_stdout_-l_eng_--psm_1_--dpi_100_tsv",
+        "arguments-stdin_stdout_-l_eng_--psm_1_--dpi_100_-c_thresholding_method=1_tsv",
         "picture-P5",
     ] {
         assert!(text.contains(expect), "{expect} in {text}");
