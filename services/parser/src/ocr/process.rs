@@ -13,7 +13,7 @@ use crate::extract::Picture;
 use crate::pool::{Deadline, Launcher};
 use crate::wire::{self, Recognition, Request};
 
-/// A page full of small print has some 15,000 words of 60 bytes each.
+/// By estimate, a page full of small print has 15,000 words of 60 bytes each.
 const MAX_OUTPUT_BYTES: u64 = 4 << 20;
 
 /// Kills the program at the end, should it still run.

@@ -14,7 +14,8 @@ use crate::extract::{ExtractedPage, SecondReader};
 
 use self::align::{Letter, align};
 
-/// Characters of a page that are looked at; a page full of small print has some 20,000.
+/// Characters of a page that are looked at; by estimate, a page full of small
+/// print has 20,000.
 const MOST_CHARACTERS: usize = 200_000;
 /// Characters that share this much of the lower one's height stand on one line.
 const SAME_LINE: f32 = 0.5;
