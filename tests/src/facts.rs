@@ -24,6 +24,9 @@ pub struct Entry {
     /// What may become of it instead of a whole reading, in words.
     #[serde(default)]
     pub expect: Option<String>,
+    /// Titles of its outline.
+    #[serde(default)]
+    pub outline_contains: Vec<String>,
 }
 
 /// Text that must be found, and where.
@@ -34,6 +37,9 @@ pub struct Fact {
     /// Physical page of a PDF, from 1.
     #[serde(default)]
     pub page: Option<u32>,
+    /// The number printed on that page.
+    #[serde(default)]
+    pub page_label: Option<String>,
     /// Slide, from 1.
     #[serde(default)]
     pub slide: Option<u32>,
@@ -69,7 +75,10 @@ impl Fact {
     /// Whether a page at `locator` may hold it.
     pub fn may_stand_at(&self, locator: &Locator) -> bool {
         match locator {
-            Locator::PdfPage { physical, .. } => self.page.is_none_or(|page| page == *physical),
+            Locator::PdfPage { physical, label } => {
+                self.page.is_none_or(|page| page == *physical)
+                    && (self.page_label.is_none() || self.page_label == *label)
+            }
             Locator::Slide { number } => self.slide.is_none_or(|slide| slide == *number),
             Locator::Sheet { name, .. } => self.sheet.as_ref().is_none_or(|sheet| sheet == name),
             Locator::Message { number } => self.message.is_none_or(|message| message == *number),

@@ -114,7 +114,7 @@ async fn settle(
         return Ok(());
     };
     for child in parser.children()? {
-        outcome.child_peak_kib = outcome.child_peak_kib.max(peak_memory_kib(child.pid));
+        outcome.child_peak_kib = outcome.child_peak_kib.max(peak_memory_kib(child));
     }
     let millis = sent.at.elapsed().as_millis();
     let ended = match ending {

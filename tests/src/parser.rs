@@ -21,7 +21,7 @@ use shared::service::{Drain, HealthBoard};
 use tokio::sync::mpsc;
 
 use crate::bus::BusServer;
-use crate::harness::{Process, processes, wait_for};
+use crate::harness::wait_for;
 use crate::workspace;
 
 const START_LIMIT: Duration = Duration::from_mins(1);
@@ -186,18 +186,20 @@ impl LoneParser {
         self.child.id()
     }
 
-    /// Its reading children that live now.
+    /// Process ids of its reading children that live now, by `/proc/{pid}/task/{tid}/children`,
+    /// see proc(5): they are started without any environment, so their parent tells whose they are.
     ///
     /// # Errors
     /// `/proc` cannot be read.
-    pub fn children(&self) -> Result<Vec<Process>> {
-        let mut all = processes(&self.data)?;
-        all.retain(|process| process.name == "extract-child");
-        // Children know nothing of the folder; they are known by their parent.
-        if all.is_empty() {
-            all = children_of(self.child.id())?;
+    pub fn children(&self) -> Result<Vec<i32>> {
+        let mut found = Vec::new();
+        let tasks = format!("/proc/{}/task", self.child.id());
+        for task in std::fs::read_dir(tasks).context("reading /proc")? {
+            let list = std::fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+            let pids = list.split_whitespace();
+            found.extend(pids.filter_map(|pid| pid.parse::<i32>().ok()));
         }
-        Ok(all)
+        Ok(found)
     }
 
     /// The last lines of its log.
@@ -214,21 +216,6 @@ impl Drop for LoneParser {
         self.drain.begin();
         let _gone_already = self.child.kill().and_then(|()| self.child.wait());
     }
-}
-
-/// The processes whose parent is `parent`, by `/proc/{pid}/task/{tid}/children`, see proc(5).
-fn children_of(parent: u32) -> Result<Vec<Process>> {
-    let mut found = Vec::new();
-    for task in std::fs::read_dir(format!("/proc/{parent}/task")).context("reading /proc")? {
-        let list = std::fs::read_to_string(task?.path().join("children")).unwrap_or_default();
-        found.extend(list.split_whitespace().filter_map(|pid| {
-            Some(Process {
-                pid: pid.parse().ok()?,
-                name: "extract-child".to_owned(),
-            })
-        }));
-    }
-    Ok(found)
 }
 
 /// The most memory that process `pid` has had at a time, in KiB; 0 when it is gone.

@@ -177,15 +177,18 @@ impl Extractors {
     /// # Errors
     /// When not even one page is accounted for.
     pub fn extract(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
-        let mut extraction = self.read(format, input)?;
         let found = ole::real_format(format, input.bytes);
+        let mut extraction = self.read_real(found, input)?;
         extraction.notes.extend(disagreement(input.name, found));
         Ok(extraction)
     }
 
     /// The same for a part of a document, whose name says nothing.
     fn read(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
-        let format = ole::real_format(format, input.bytes);
+        self.read_real(ole::real_format(format, input.bytes), input)
+    }
+
+    fn read_real(&self, format: Format, input: &Input<'_>) -> Result<Extraction, ExtractError> {
         let reader = if ole::holds(format, input.bytes) {
             &ole::OleExtractor
         } else {

@@ -12,7 +12,6 @@ use parser::pool::{Limits, Plan, Pool};
 use parser::wire::Task;
 use pdf_writer::{Content, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
 use shared::format::Format;
-use unicode_normalization::UnicodeNormalization as _;
 
 /// A part of the corpus: below `IBID_CORPUS`, else beside the workspace. `None`, with a word, when
 /// it is not there.
@@ -41,19 +40,6 @@ pub(crate) fn second_reader() -> SecondReader {
         path.display()
     );
     SecondReader::Absent("its library is not there".to_owned())
-}
-
-/// As the corpus compares: NFKC, no invisible characters, no white space, lower-case.
-pub(crate) fn squeeze(text: &str) -> String {
-    let invisible = |c: char| {
-        c.is_whitespace()
-            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
-            || matches!(c, '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{61c}')
-    };
-    text.nfkc()
-        .filter(|c| !invisible(*c))
-        .flat_map(char::to_lowercase)
-        .collect()
 }
 
 /// The parser's own children, with limits that a test changes as it needs.

@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod corpus_mail;
+#[cfg(test)]
+mod corpus_pdf;
+#[cfg(test)]
 mod corpus_sheets;
 #[cfg(test)]
 mod golden;
@@ -10,6 +14,8 @@ mod golden;
 mod highlight;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod manifest;
 #[cfg(test)]
 mod ocr;
 #[cfg(test)]

@@ -22,11 +22,6 @@ use crate::wire::{self, Answer, OcrSetup, Request, Setup, Task};
 
 use super::pictures::Pictures;
 
-/// Of the C library's allocator: how many freed pieces of each size a thread keeps, and how much
-/// it asks of the kernel at a time. Others than glibc ignore it.
-const TUNABLES: &str = "glibc.malloc.tcache_count=65535:glibc.malloc.trim_threshold=134217728:\
-                        glibc.malloc.top_pad=8388608";
-
 /// From the start of a program to its first word.
 const START_WITHIN: Duration = Duration::from_secs(20);
 /// A child that closes its end is ending; it gets this long before it is killed.
@@ -108,9 +103,7 @@ impl Process {
                 .env_clear()
                 // One child per core: its libraries need no threads, nor heaps for them.
                 .env("RAYON_NUM_THREADS", "1")
-                .env("MALLOC_ARENA_MAX", "2")
-                // PDFs are millions of small pieces: freed ones are kept at hand for the next.
-                .env("GLIBC_TUNABLES", TUNABLES)
+                .env("MALLOC_ARENA_MAX", "1")
                 .stdin(Stdio::from(OwnedFd::from(theirs)))
                 .stdout(Stdio::null())
                 .stderr(Stdio::from(last_words.try_clone()?))

@@ -38,8 +38,6 @@ pub(super) enum SecondError {
     Locked,
     #[error("PDFium cannot open the file")]
     Structure,
-    #[error("it failed on the file")]
-    Panicked,
     #[error("the library cannot be loaded")]
     Library,
     #[error("{0}")]
