@@ -135,7 +135,7 @@ impl Outcome {
         let mut given: &[Source] = &[];
         for event in events {
             match event {
-                AnswerEvent::Sources { sources } => given = sources,
+                AnswerEvent::Sources { sources, .. } => given = sources,
                 AnswerEvent::Token { text: piece } => text.push_str(piece),
                 AnswerEvent::Done {
                     answered,

@@ -59,7 +59,7 @@ async fn search(harness: &Harness, fact: &Fact) -> Result<Passage> {
 /// The answer cites the passage: a source, a citation with its label, and text that quotes it.
 async fn ask(harness: &Harness, fact: &Fact, passage: &Passage) -> Result<bool> {
     let events = harness.client().ask(&question(&fact.question)).await?;
-    let Some(AnswerEvent::Sources { sources }) = events.first() else {
+    let Some(AnswerEvent::Sources { sources, .. }) = events.first() else {
         anyhow::bail!("an answer begins with its sources: {:?}", events.first());
     };
     ensure!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use shared::bus::BusError;
 use shared::contract::subject::call;
-use shared::contract::{EmbedQuery, ErrorBody, ErrorCode, QueryVector, Vector};
+use shared::contract::{EmbedQuery, ErrorBody, ErrorCode, ModelSight, QueryVector, Vector};
 use shared::service::Service;
 
 use crate::engine::Engine;
@@ -41,6 +41,7 @@ impl Questions {
         Ok(QueryVector {
             model: self.engine.made_for().model.clone(),
             vector: Vector(vector.map_err(failure)?),
+            sight: ModelSight::default(),
         })
     }
 }

@@ -3,7 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use shared::contract::{CollectionName, DocumentId, Filter, GeneratorId, Question, Turn};
+use shared::contract::{
+    ChunkId, CollectionName, Date, DocumentId, Filter, FusionMethod, GeneratorId, Question, Turn,
+};
+use shared::format::Format;
+use shared::language::Language;
 
 use crate::secret::Secret;
 
@@ -17,10 +21,28 @@ pub struct AskedQuestion {
     /// Passages wanted, 1 to 100; 5 when 0 or left out.
     #[serde(default)]
     k: u32,
-    /// Weight of the vector results, 0 (keyword only) to 1 (semantic only); the setting's when
-    /// left out.
+    /// Weight of the vector results, 0 (keyword only) to 1 (semantic only). When left out the
+    /// setting's, and without one it follows what each engine can see of the question.
     #[serde(default)]
     semantic_weight: Option<f32>,
+    /// How the engines' results are fused; the setting's when left out.
+    #[serde(default)]
+    fusion: Option<FusionMethod>,
+    /// Whether a cross-encoder orders the best passages again; the setting's when left out.
+    #[serde(default)]
+    rerank: Option<bool>,
+    /// From 0 (relevance alone) to 1 (a passage from each document before a second from any).
+    #[serde(default)]
+    diversity: Option<f32>,
+    /// Whether the reply says why each candidate is in it or not.
+    #[serde(default)]
+    explain: bool,
+    /// Documents the explanation is to cover, found or not, at most 10.
+    #[serde(default)]
+    explain_documents: Vec<DocumentId>,
+    /// Chunks the explanation is to cover, found or not, at most 10.
+    #[serde(default)]
+    explain_chunks: Vec<ChunkId>,
     /// Where to look.
     #[serde(default)]
     filter: AskedFilter,
@@ -45,6 +67,22 @@ struct AskedFilter {
     /// Only in these documents.
     #[serde(default)]
     documents: Vec<DocumentId>,
+    /// Only documents whose path begins so.
+    #[serde(default)]
+    path_prefix: Option<String>,
+    /// Only documents of these formats, such as `pdf`.
+    #[serde(default)]
+    formats: Vec<Format>,
+    /// Only documents dated this day or later, as `2026-11-30`; the date is the file's own where
+    /// it is known, else the day it was added.
+    #[serde(default)]
+    from: Option<Date>,
+    /// Only documents dated this day or earlier.
+    #[serde(default)]
+    to: Option<Date>,
+    /// Only documents in these languages, by ISO 639-1 code such as `en`.
+    #[serde(default)]
+    languages: Vec<Language>,
 }
 
 /// A question and its whole answer.
@@ -64,9 +102,20 @@ impl From<AskedQuestion> for Question {
             text: asked.text,
             k: asked.k,
             semantic_weight: asked.semantic_weight,
+            fusion: asked.fusion,
+            rerank: asked.rerank,
+            diversity: asked.diversity,
+            explain: asked.explain,
+            explain_documents: asked.explain_documents,
+            explain_chunks: asked.explain_chunks,
             filter: Filter {
                 collections: asked.filter.collections,
                 documents: asked.filter.documents,
+                path_prefix: asked.filter.path_prefix,
+                formats: asked.filter.formats,
+                from: asked.filter.from,
+                to: asked.filter.to,
+                languages: asked.filter.languages,
             },
             generator: asked.generator,
             history: asked
@@ -106,10 +155,15 @@ mod tests {
     #[test]
     fn every_field_of_the_contract_is_taken() {
         let question = json!({
-            "text": "How long?", "k": 3, "semantic_weight": 0.5,
+            "text": "How long?", "k": 3, "semantic_weight": 0.5, "fusion": "average",
+            "rerank": true, "diversity": 0.25, "explain": true,
+            "explain_documents": ["0190f3c2a1b2c3d4e5f60718293a4b5c"],
+            "explain_chunks": ["00112233445566778899aabbccddeeff_17"],
             "filter": {
                 "collections": ["notes"],
                 "documents": ["0190f3c2a1b2c3d4e5f60718293a4b5c"],
+                "path_prefix": "/contracts/", "formats": ["pdf"], "languages": ["tr"],
+                "from": "2026-01-01", "to": "2026-11-30",
             },
             "generator": "ollama/llama3.2",
             "history": [{ "question": "Q", "answer": "A" }],
@@ -132,7 +186,7 @@ mod tests {
         );
         check(
             r#"{"text":"a","filter":{"collection":["x"]}}"#,
-            "unknown field `collection`, expected `collections` or `documents`",
+            "unknown field `collection`, expected one of `collections`, `documents`",
         );
         check(
             r#"{"text":"a","history":[{"question":"a","anwser":"b"}]}"#,

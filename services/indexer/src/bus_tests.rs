@@ -203,7 +203,7 @@ async fn a_document_comes_in_is_found_and_goes() {
     let request = KeywordSearch {
         text: "lamp".to_owned(),
         k: 5,
-        filter: Filter::default(),
+        ..KeywordSearch::default()
     };
     let found: Hits = it.call(call::SEARCH_KEYWORD, &request).await;
     assert_eq!(found.hits[0].text, "a green lamp\n");

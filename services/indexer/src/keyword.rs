@@ -10,6 +10,9 @@ mod tantivy_index;
 #[cfg(test)]
 mod tests;
 
+use shared::contract::Sight;
+use shared::language::Language;
+
 pub use self::tantivy_index::TantivyIndex;
 pub use crate::chunk_set::{AllowedChunks, ChunkKey};
 pub use crate::opened::Opened;
@@ -39,6 +42,35 @@ pub struct KeywordDocument {
     pub name: String,
 }
 
+/// What is asked of a keyword index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeywordQuery {
+    /// Any text: no query syntax.
+    pub text: String,
+    /// Phrases that count more where they stand word for word; parts of `text`.
+    pub phrases: Vec<String>,
+    /// The language of `text`, where it is known.
+    pub language: Option<Language>,
+}
+
+impl From<&str> for KeywordQuery {
+    fn from(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What a keyword index has found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KeywordHits {
+    /// Best first, with the engine's own scores (over 0).
+    pub hits: Vec<(ChunkKey, f32)>,
+    /// What of the question the index could see.
+    pub sight: Sight,
+}
+
 /// A keyword index. Calls block: run them on a blocking pool.
 pub trait KeywordIndex: Send + Sync {
     /// Change sequence of the last durable commit; 0 when fresh.
@@ -51,17 +83,17 @@ pub trait KeywordIndex: Send + Sync {
     /// When a key is not over 0, or the index cannot be written.
     fn apply(&self, changes: &KeywordChanges) -> Result<(), KeywordError>;
 
-    /// The `k` best chunks for any typed text, best first, with their BM25 scores (over 0).
-    /// Only chunks with at least one word of the text are returned; with `allowed`, only those.
+    /// The `k` best chunks for a question. Only chunks with at least one word of its text are
+    /// returned; with `allowed`, only those.
     ///
     /// # Errors
     /// When the index cannot be read.
     fn search(
         &self,
-        text: &str,
+        query: &KeywordQuery,
         k: usize,
         allowed: Option<&AllowedChunks>,
-    ) -> Result<Vec<(ChunkKey, f32)>, KeywordError>;
+    ) -> Result<KeywordHits, KeywordError>;
 
     /// All keys, ascending.
     ///

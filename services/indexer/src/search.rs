@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use crate::catalog::Catalog;
 use crate::chunk_set::{AllowedChunks, ChunkKey};
 use crate::error::{CatalogError, chain};
 use crate::indexes::Indexes;
+use crate::keyword::KeywordQuery;
 use crate::vector::VectorError;
 
 /// Hits asked for at most.
@@ -54,11 +56,21 @@ impl Searcher {
     /// # Errors
     /// What whoever asked is told.
     pub fn keyword(&self, request: &KeywordSearch) -> Result<Hits, ErrorBody> {
-        self.search(request.k, &request.filter, |k, allowed| {
-            self.indexes
-                .keyword
-                .search(&request.text, k, allowed)
-                .map_err(|error| engine_failed("keyword", &error))
+        let query = KeywordQuery {
+            text: request.text.clone(),
+            phrases: request.phrases.clone(),
+            language: request.language,
+        };
+        let sight = Cell::default();
+        let found = self.search(request.k, &request.filter, |k, allowed| {
+            let found = self.indexes.keyword.search(&query, k, allowed);
+            let found = found.map_err(|error| engine_failed("keyword", &error))?;
+            sight.set(found.sight);
+            Ok(found.hits)
+        });
+        found.map(|hits| Hits {
+            sight: sight.get(),
+            ..hits
         })
     }
 
@@ -126,6 +138,7 @@ impl Searcher {
         Ok(Hits {
             hits,
             took_ms: started.elapsed().as_secs_f64() * 1e3,
+            ..Hits::default()
         })
     }
 

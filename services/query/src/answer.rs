@@ -93,7 +93,12 @@ impl Answerer {
         listener: &Listener<'_>,
     ) -> Result<AnswerEvent, Gone> {
         let sources = sources(&found.passages);
-        listener.tell(AnswerEvent::Sources { sources }).await?;
+        let said = AnswerEvent::Sources {
+            sources,
+            understood: found.understood.clone(),
+            explanation: found.explanation.clone(),
+        };
+        listener.tell(said).await?;
         let mut writing = Writing::new(&found, started);
         if found.passages.is_empty() {
             writing.show(NOTHING_FOUND.to_owned(), listener).await?;

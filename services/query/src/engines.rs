@@ -4,8 +4,10 @@ use async_trait::async_trait;
 use shared::bus::Bus;
 use shared::contract::subject::call;
 use shared::contract::{
-    EmbedQuery, ErrorBody, Filter, Hits, KeywordSearch, QueryVector, VectorSearch,
+    EmbedQuery, ErrorBody, Filter, Hits, KeywordSearch, NeighbourList, Neighbours, QueryVector,
+    Rerank, Reranked, VectorSearch,
 };
+use shared::language::Language;
 
 use crate::Settings;
 
@@ -18,6 +20,10 @@ pub struct Wanted {
     pub k: u32,
     /// Where to look.
     pub filter: Filter,
+    /// Phrases that passages should have word for word; parts of `text`.
+    pub phrases: Vec<String>,
+    /// The question's language, where it is known.
+    pub language: Option<Language>,
 }
 
 /// Finds chunks by words and by meaning. Every call ends by its deadline.
@@ -29,6 +35,10 @@ pub trait Engines: Send + Sync {
     async fn embed(&self, text: &str) -> Result<QueryVector, ErrorBody>;
     /// Chunks by their meaning, best first.
     async fn vector(&self, wanted: &Wanted, query: QueryVector) -> Result<Hits, ErrorBody>;
+    /// How well passages answer a question, by a model that reads both together.
+    async fn rerank(&self, request: &Rerank) -> Result<Reranked, ErrorBody>;
+    /// What stands around chunks.
+    async fn neighbours(&self, request: &Neighbours) -> Result<NeighbourList, ErrorBody>;
 }
 
 /// The engines on the bus: indexer and embedder.
@@ -51,6 +61,8 @@ impl Engines for BusEngines {
             text: wanted.text.clone(),
             k: wanted.k,
             filter: wanted.filter.clone(),
+            phrases: wanted.phrases.clone(),
+            language: wanted.language,
         };
         self.bus
             .call(
@@ -83,6 +95,18 @@ impl Engines for BusEngines {
                 &request,
                 self.settings.vector_deadline(),
             )
+            .await
+    }
+
+    async fn rerank(&self, request: &Rerank) -> Result<Reranked, ErrorBody> {
+        let deadline = self.settings.rerank_deadline();
+        self.bus.call(call::RERANK, request, deadline).await
+    }
+
+    async fn neighbours(&self, request: &Neighbours) -> Result<NeighbourList, ErrorBody> {
+        let deadline = self.settings.keyword_deadline();
+        self.bus
+            .call(call::CATALOG_NEIGHBOURS, request, deadline)
             .await
     }
 }

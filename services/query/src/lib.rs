@@ -5,6 +5,7 @@
 //! `prompt`, `generation` and `cite`.
 
 mod answer;
+mod candidate;
 mod cite;
 mod engines;
 mod error;
@@ -19,6 +20,7 @@ mod search;
 mod settings;
 mod source;
 mod terms;
+mod understand;
 
 pub use answer::Answerer;
 pub use cite::Citations;

@@ -3,13 +3,17 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use shared::contract::{ChunkId, ErrorBody, Hit, Hits, Passage, Question, SearchReply, Timings};
+use shared::contract::{
+    ChunkId, ErrorBody, Hit, Hits, Passage, Question, SearchReply, Standing, Timings, Understood,
+};
 
+use crate::candidate::Candidate;
 use crate::engines::{Engines, Wanted};
 use crate::error::QuestionError;
 use crate::fusion::fuse;
 use crate::label::label;
 use crate::settings::Settings;
+use crate::understand::understand;
 
 /// Most bytes of a question.
 const MOST_BYTES: usize = 8 * 1024;
@@ -29,7 +33,11 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Checks `question` and fills in what it leaves to the settings.
-    pub(crate) fn of(question: &Question, settings: &Settings) -> Result<Self, QuestionError> {
+    pub(crate) fn of(
+        question: &Question,
+        understood: &Understood,
+        settings: &Settings,
+    ) -> Result<Self, QuestionError> {
         let bytes = question.text.len();
         let k = if question.k == 0 {
             settings.passages.max(1)
@@ -59,9 +67,11 @@ impl Plan {
             passages: k as usize,
             weight,
             wanted: Wanted {
-                text: question.text.trim().to_owned(),
+                text: understood.text.clone(),
                 k: (4 * k).max(LEAST_CANDIDATES),
                 filter: question.filter.clone(),
+                phrases: understood.phrases.clone(),
+                language: understood.language,
             },
         })
     }
@@ -78,7 +88,8 @@ pub async fn search(
     settings: &Settings,
 ) -> Result<SearchReply, ErrorBody> {
     let started = Instant::now();
-    let plan = Plan::of(question, settings)?;
+    let understood = understand(question);
+    let plan = Plan::of(question, &understood, settings)?;
     let mut timings = Timings::default();
     let (by_words, by_meaning) = tokio::join!(keyword(engines, &plan), vector(engines, &plan));
     timings.keyword_ms = by_words.took_ms;
@@ -98,13 +109,16 @@ pub async fn search(
         (Err(error), _) | (_, Err(error)) => return Err(error),
     };
     let fusing = Instant::now();
-    let passages = passages(&plan, by_words.hits, by_meaning.hits);
+    let passages = passages(fuse_hits(&plan, by_words.hits, by_meaning.hits));
     timings.fuse_ms = millis(fusing);
     timings.total_ms = millis(started);
     Ok(SearchReply {
         passages,
         timings,
         notes,
+        understood,
+        weighing: None,
+        explanation: None,
     })
 }
 
@@ -152,14 +166,16 @@ async fn vector(engines: &dyn Engines, plan: &Plan) -> Asked {
     }
 }
 
-/// The best passages of both lists.
-fn passages(plan: &Plan, by_words: Vec<Hit>, by_meaning: Vec<Hit>) -> Vec<Passage> {
+/// The best candidates of both lists.
+fn fuse_hits(plan: &Plan, by_words: Vec<Hit>, by_meaning: Vec<Hit>) -> Vec<Candidate> {
     let ids = |hits: &[Hit]| {
         hits.iter()
             .map(|hit| hit.chunk_id.clone())
             .collect::<Vec<ChunkId>>()
     };
     let fused = fuse(&ids(&by_words), &ids(&by_meaning), plan.weight);
+    let standings = [&by_words, &by_meaning].map(|hits| standings(hits));
+    let [mut keyword, mut vector] = standings;
     let mut hits: HashMap<ChunkId, Hit> = HashMap::new();
     for hit in by_words.into_iter().chain(by_meaning) {
         hits.entry(hit.chunk_id.clone()).or_insert(hit);
@@ -168,18 +184,40 @@ fn passages(plan: &Plan, by_words: Vec<Hit>, by_meaning: Vec<Hit>) -> Vec<Passag
         .into_iter()
         .take(plan.passages)
         .filter_map(|fused| {
-            let hit = Hit {
-                score: fused.score,
-                ..hits.remove(&fused.chunk_id)?
-            };
-            Some(Passage {
-                label: label(&hit),
-                hit,
-                keyword_rank: fused.keyword_rank,
-                vector_rank: fused.vector_rank,
+            Some(Candidate {
+                keyword: keyword.remove(&fused.chunk_id),
+                vector: vector.remove(&fused.chunk_id),
+                hit: Hit {
+                    score: fused.score,
+                    ..hits.remove(&fused.chunk_id)?
+                },
+                reranked: None,
             })
         })
         .collect()
+}
+
+fn standings(hits: &[Hit]) -> HashMap<ChunkId, Standing> {
+    let ranked = (1..).zip(hits).map(|(rank, hit)| {
+        let standing = Standing {
+            rank: Some(rank),
+            score: hit.score,
+        };
+        (hit.chunk_id.clone(), standing)
+    });
+    ranked.collect()
+}
+
+fn passages(candidates: Vec<Candidate>) -> Vec<Passage> {
+    let passage = |candidate: Candidate| Passage {
+        label: label(&candidate.hit),
+        hit: candidate.hit,
+        keyword_rank: candidate.keyword.and_then(|standing| standing.rank),
+        vector_rank: candidate.vector.and_then(|standing| standing.rank),
+        rerank_score: candidate.reranked.map(|standing| standing.score),
+        merged: Vec::new(),
+    };
+    candidates.into_iter().map(passage).collect()
 }
 
 fn millis(since: Instant) -> f64 {

@@ -19,6 +19,10 @@ pub struct Settings {
     pub embed_deadline_ms: u64,
     /// How long the vector engine may take, in milliseconds.
     pub vector_deadline_ms: u64,
+    /// Whether a cross-encoder orders the best passages again, when the question does not say.
+    pub rerank: bool,
+    /// How long reranking may take, in milliseconds; what is not reached keeps its place.
+    pub rerank_budget_ms: u64,
     /// Questions worked on at once; more are refused as busy.
     pub questions_in_flight: usize,
 }
@@ -31,6 +35,8 @@ impl Default for Settings {
             keyword_deadline_ms: 3_000,
             embed_deadline_ms: 5_000,
             vector_deadline_ms: 3_000,
+            rerank: false,
+            rerank_budget_ms: 1_000,
             questions_in_flight: 32,
         }
     }
@@ -47,5 +53,10 @@ impl Settings {
 
     pub(crate) fn vector_deadline(&self) -> Duration {
         Duration::from_millis(self.vector_deadline_ms)
+    }
+
+    /// The reranker keeps to its budget; this is for one that is not there.
+    pub(crate) fn rerank_deadline(&self) -> Duration {
+        Duration::from_millis(self.rerank_budget_ms + 1_000)
     }
 }

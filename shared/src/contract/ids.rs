@@ -123,6 +123,14 @@ text_id!(
         && !text.starts_with(['_', '-'])
 );
 
+text_id!(
+    /// A day, `2026-11-30`.
+    Date,
+    "date",
+    "a day like 2026-11-30",
+    |text| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
+);
+
 impl DocumentId {
     /// A new id, later than all earlier ones of this machine.
     pub fn generate() -> Self {
@@ -243,6 +251,9 @@ mod tests {
         check::<CollectionName>("", false);
         check::<ModelId>("all-MiniLM-L6-v2-fp32", true);
         check::<ModelId>("a b", false);
+        check::<Date>("2026-11-30", true);
+        check::<Date>("2026-11-31", false);
+        check::<Date>("2026-11-30T10:00", false);
         check::<ChunkId>("00112233445566778899aabbccddeeff_17", true);
         check::<ChunkId>("00112233445566778899aabbccddeeff", false);
     }

@@ -117,6 +117,10 @@ pub mod call {
     pub const CATALOG_FSCK: &str = "catalog.v1.fsck";
     /// [`crate::contract::DumpRequest`] → [`crate::contract::DumpPage`].
     pub const CATALOG_DUMP: &str = "catalog.v1.dump";
+    /// [`crate::contract::Neighbours`] → [`crate::contract::NeighbourList`].
+    pub const CATALOG_NEIGHBOURS: &str = "catalog.v1.neighbours";
+    /// [`crate::contract::Rerank`] → [`crate::contract::Reranked`].
+    pub const RERANK: &str = "rerank.v1";
     /// [`crate::contract::Question`] → [`crate::contract::SearchReply`].
     pub const QUERY_SEARCH: &str = "query.v1.search";
     /// [`crate::contract::Question`] → a stream of [`crate::contract::AnswerEvent`].

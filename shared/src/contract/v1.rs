@@ -19,11 +19,14 @@ mod generator;
 mod health;
 mod locator;
 mod metrics;
+mod neighbours;
 mod page;
 mod page_list;
 mod places;
 mod progress;
 mod question;
+mod rerank;
+mod retrieval;
 mod search;
 mod vector;
 mod work;
@@ -45,7 +48,7 @@ pub use deletion::{DeletionReceipt, StorePurge};
 pub use document_admitted::DocumentAdmitted;
 pub use document_parsed::DocumentParsed;
 pub use dump::{DumpPage, DumpRequest, DumpRow};
-pub use embed_query::{EmbedQuery, EncoderDescription, QueryVector};
+pub use embed_query::{EmbedQuery, EncoderDescription, ModelSight, QueryVector};
 pub use failure::{ErrorBody, ErrorCode, Reply};
 pub use fsck::{FsckFinding, FsckReport};
 pub use generator::{
@@ -54,11 +57,17 @@ pub use generator::{
 pub use health::Health;
 pub use locator::Locator;
 pub use metrics::ProcessMetrics;
+pub use neighbours::{NeighbourList, Neighbours};
 pub use page::{PageManifest, PageRecord, ReadMethod};
 pub use page_list::{ListPages, PageList, PageView};
 pub use places::{PagePlaces, PlaceRun};
 pub use progress::StageProgress;
 pub use question::{Question, Turn};
-pub use search::{Filter, Hit, Hits, KeywordSearch, VectorSearch};
+pub use rerank::{Rerank, Reranked};
+pub use retrieval::{
+    CandidateExplanation, Decision, Explanation, FusionMethod, Rewriter, Standing, Understood,
+    Weighing,
+};
+pub use search::{Filter, Hit, Hits, KeywordSearch, Sight, VectorSearch};
 pub use vector::Vector;
 pub use work::{Batch, Pipeline, Work};

@@ -9,7 +9,9 @@ use gateway::Settings;
 use serde_json::json;
 use shared::bus::EventSink;
 use shared::contract::subject::call;
-use shared::contract::{AnswerEvent, ErrorBody, ErrorCode, LeftOut, Question, Timings, TokenUsage};
+use shared::contract::{
+    AnswerEvent, ErrorBody, ErrorCode, LeftOut, Question, Timings, TokenUsage, Understood,
+};
 
 use crate::support::{Gateway, expect_error, wait_for};
 
@@ -72,7 +74,9 @@ async fn an_answer_streams_in_order_and_ends_once() {
             |question: Question, sink: EventSink<AnswerEvent>| async move {
                 assert!(
                     sink.send(AnswerEvent::Sources {
-                        sources: Vec::new()
+                        sources: Vec::new(),
+                        understood: Understood::default(),
+                        explanation: None,
                     })
                     .await
                 );

@@ -6,7 +6,7 @@ use serde_json::json;
 use shared::contract::subject::call;
 use shared::contract::{
     DocumentId, DocumentPage, DocumentView, ErrorBody, ErrorCode, GeneratorId, GeneratorList,
-    GeneratorTried, ListDocuments, Question, Retried, Retry, SearchReply, Timings,
+    GeneratorTried, ListDocuments, Question, Retried, Retry, SearchReply, Timings, Understood,
 };
 
 use crate::support::{Gateway, expect_error};
@@ -187,6 +187,9 @@ async fn a_question_is_passed_on_whole_and_models_are_listed_and_tried() {
                 passages: Vec::new(),
                 timings: Timings::default(),
                 notes: vec![question.text],
+                understood: Understood::default(),
+                weighing: None,
+                explanation: None,
             })
         })
         .await;

@@ -81,7 +81,10 @@ fn ndcg_at_10(set: &Path) -> f64 {
         let Some(judged) = grades.get(&question.id).filter(|judged| !judged.is_empty()) else {
             continue;
         };
-        let hits = index.search(&question.text, 10, None).unwrap();
+        let hits = index
+            .search(&question.text.as_str().into(), 10, None)
+            .unwrap()
+            .hits;
         let found = hits.iter().map(|(key, _)| {
             let document = &documents[usize::try_from(key - 1).unwrap()];
             judged.get(&document.id).copied().unwrap_or_default()

@@ -18,7 +18,8 @@ use tantivy::{DocAddress, Index, IndexReader, IndexWriter, Searcher, TantivyDocu
 use self::open::Commit;
 use super::analysis::{self, Fields, KEY};
 use super::{
-    AllowedChunks, ChunkKey, KeywordChanges, KeywordDocument, KeywordError, KeywordIndex, Opened,
+    AllowedChunks, ChunkKey, KeywordChanges, KeywordDocument, KeywordError, KeywordHits,
+    KeywordIndex, KeywordQuery, Opened, Sight,
 };
 
 /// What a word in a heading above the chunk weighs against one in its text.
@@ -228,15 +229,19 @@ impl KeywordIndex for TantivyIndex {
 
     fn search(
         &self,
-        text: &str,
+        query: &KeywordQuery,
         k: usize,
         allowed: Option<&AllowedChunks>,
-    ) -> Result<Vec<(ChunkKey, f32)>, KeywordError> {
+    ) -> Result<KeywordHits, KeywordError> {
         let k = k.min(allowed.map_or(usize::MAX, AllowedChunks::len));
-        let Some(query) = self.query(text).filter(|_| k > 0) else {
-            return Ok(Vec::new());
+        let Some(query) = self.query(&query.text).filter(|_| k > 0) else {
+            return Ok(KeywordHits::default());
         };
         self.find(&query, k, allowed)
+            .map(|hits| KeywordHits {
+                hits,
+                sight: Sight::default(),
+            })
             .map_err(|source| KeywordError::Engine {
                 action: "search",
                 source,

@@ -35,8 +35,9 @@ fn open(folder: &Path) -> (TantivyIndex, Opened) {
 
 fn found(index: &TantivyIndex, text: &str) -> Vec<ChunkKey> {
     index
-        .search(text, 10, None)
+        .search(&text.into(), 10, None)
         .unwrap()
+        .hits
         .into_iter()
         .map(|(key, _)| key)
         .collect()
@@ -119,7 +120,7 @@ fn changes_are_durable_visible_and_idempotent() {
             &[],
         );
         index.apply(&first).unwrap();
-        let before = index.search("red apple", 10, None).unwrap();
+        let before = index.search(&"red apple".into(), 10, None).unwrap().hits;
         index.apply(&first).unwrap();
         assert_eq!(index.keys().unwrap(), [1, 2, 3]);
         assert_eq!(
@@ -198,20 +199,43 @@ fn a_filter_is_exact_however_far_down_the_allowed_chunks_rank() {
         index.apply(&changes(sequence, part, &[])).unwrap();
     }
     let allowed: AllowedChunks = [150, 190, 197, 999].into_iter().collect();
-    let hits = index.search("apple", 10, Some(&allowed)).unwrap();
+    let hits = index
+        .search(&"apple".into(), 10, Some(&allowed))
+        .unwrap()
+        .hits;
     let mut keys: Vec<ChunkKey> = hits.iter().map(|hit| hit.0).collect();
     assert!(hits.is_sorted_by(|a, b| a.1 >= b.1));
     keys.sort_unstable();
     assert_eq!(keys, [150, 190, 197]);
-    assert_eq!(index.search("apple", 2, Some(&allowed)).unwrap(), hits[..2]);
+    assert_eq!(
+        index
+            .search(&"apple".into(), 2, Some(&allowed))
+            .unwrap()
+            .hits,
+        hits[..2]
+    );
     assert!(
         index
-            .search("apple", 10, Some(&AllowedChunks::default()))
+            .search(&"apple".into(), 10, Some(&AllowedChunks::default()))
             .unwrap()
+            .hits
             .is_empty()
     );
-    assert!(index.search("apple", 0, None).unwrap().is_empty());
-    assert_eq!(index.search("apple", usize::MAX, None).unwrap().len(), 200);
+    assert!(
+        index
+            .search(&"apple".into(), 0, None)
+            .unwrap()
+            .hits
+            .is_empty()
+    );
+    assert_eq!(
+        index
+            .search(&"apple".into(), usize::MAX, None)
+            .unwrap()
+            .hits
+            .len(),
+        200
+    );
 }
 
 /// Whether any file of the index holds `word` in a term dictionary or anywhere in clear.
@@ -365,13 +389,13 @@ proptest! {
         prop_assert_eq!(index.keys().unwrap(), map.keys().copied().collect::<Vec<_>>());
         for word in WORDS {
             let mut keys: Vec<ChunkKey> =
-                index.search(word, 99, None).unwrap().iter().map(|hit| hit.0).collect();
+                index.search(&word.into(), 99, None).unwrap().hits.iter().map(|hit| hit.0).collect();
             keys.sort_unstable();
             let expect: Vec<ChunkKey> =
                 map.iter().filter(|(_, text)| **text == word).map(|(key, _)| *key).collect();
             prop_assert_eq!(keys, expect);
         }
         // Whatever is typed is answered.
-        prop_assert!(index.search(&text, 5, None).is_ok());
+        prop_assert!(index.search(&text.as_str().into(), 5, None).is_ok());
     }
 }

@@ -17,6 +17,7 @@ fn words(searcher: &Searcher, text: &str, k: u32, filter: Filter) -> Hits {
             text: text.to_owned(),
             k,
             filter,
+            ..KeywordSearch::default()
         })
         .unwrap()
 }

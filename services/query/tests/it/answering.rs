@@ -128,7 +128,7 @@ async fn sources_tell_where_they_stand_and_how_they_begin() {
         vec![Arc::new(Extractive)],
     );
     let events = events(&answerer, &question("refund")).await;
-    let Some(AnswerEvent::Sources { sources }) = events.first() else {
+    let Some(AnswerEvent::Sources { sources, .. }) = events.first() else {
         panic!("{events:?}");
     };
     assert_eq!(sources[0].label, "[handbook.pdf, p.4 — Pricing > Refunds]");
@@ -306,7 +306,7 @@ async fn an_answer_that_rests_on_partly_read_documents_says_so() {
     assert!(told.notes.is_empty(), "{:?}", told.notes);
     let answerer = answerer(Shelf::of(hits, Vec::new()), vec![Arc::new(Extractive)]);
     let events = events(&answerer, &question("refund")).await;
-    let Some(AnswerEvent::Sources { sources }) = events.first() else {
+    let Some(AnswerEvent::Sources { sources, .. }) = events.first() else {
         panic!("{events:?}");
     };
     let coverages: Vec<_> = sources.iter().map(|source| source.coverage).collect();
@@ -331,7 +331,7 @@ async fn rows_are_read_below_the_header_of_their_table() {
         asked.contains(&format!(">\n{table}\n</passage>")),
         "{asked}"
     );
-    let Some(AnswerEvent::Sources { sources }) = events.first() else {
+    let Some(AnswerEvent::Sources { sources, .. }) = events.first() else {
         panic!("{events:?}");
     };
     assert_eq!(sources[0].preview, table);

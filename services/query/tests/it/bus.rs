@@ -12,7 +12,7 @@ use shared::bus::{Bus, BusSettings};
 use shared::contract::subject::call;
 use shared::contract::{
     AnswerEvent, EmbedQuery, ErrorBody, ErrorCode, GeneratorList, GeneratorTried, Hits,
-    KeywordSearch, QueryVector, SearchReply, Vector, VectorSearch,
+    KeywordSearch, ModelSight, QueryVector, SearchReply, Vector, VectorSearch,
 };
 use shared::service::{Drain, Service};
 
@@ -50,7 +50,10 @@ async fn engines(bus: &Bus, drain: &Drain, pause: Duration) {
             1,
             &format!("{} are paid within 14 days.", request.text),
         )];
-        Ok::<_, ErrorBody>(Hits { hits, took_ms: 0.0 })
+        Ok::<_, ErrorBody>(Hits {
+            hits,
+            ..Hits::default()
+        })
     };
     bus.respond((call::SEARCH_KEYWORD, "test"), 4, drain, keyword)
         .await
@@ -60,6 +63,7 @@ async fn engines(bus: &Bus, drain: &Drain, pause: Duration) {
         Ok::<_, ErrorBody>(QueryVector {
             model,
             vector: Vector(vec![request.text.len() as f32]),
+            sight: ModelSight::default(),
         })
     };
     bus.respond((call::EMBED_QUERY, "test"), 4, drain, embed)
@@ -74,7 +78,7 @@ async fn engines(bus: &Bus, drain: &Drain, pause: Duration) {
         tokio::time::sleep(pause).await;
         Ok::<_, ErrorBody>(Hits {
             hits: vec![hit(2, "Money goes back.")],
-            took_ms: 0.0,
+            ..Hits::default()
         })
     };
     bus.respond((call::SEARCH_VECTOR, "test"), 4, drain, vector)
@@ -105,7 +109,9 @@ async fn questions_are_answered_over_the_bus() {
         .await
         .unwrap();
     let events: Vec<_> = events.map(Result::unwrap).collect().await;
-    assert!(matches!(events.first(), Some(AnswerEvent::Sources { sources }) if sources.len() == 2));
+    assert!(
+        matches!(events.first(), Some(AnswerEvent::Sources { sources, .. }) if sources.len() == 2)
+    );
     assert!(
         matches!(&events[1], AnswerEvent::Token { text } if text.starts_with("> Refunds are paid"))
     );

@@ -12,7 +12,8 @@ use query::{
 };
 use shared::contract::{
     AnswerEvent, ChunkId, DocumentId, ErrorBody, ErrorCode, FileHash, GeneratorId, GeneratorView,
-    Hit, Hits, Locator, Provider, QueryVector, Question, Sha256Hex, Span, TokenUsage, Vector,
+    Hit, Hits, Locator, ModelSight, NeighbourList, Neighbours, Provider, QueryVector, Question,
+    Rerank, Reranked, Sha256Hex, Span, TokenUsage, Vector,
 };
 use shared::format::Format;
 use tokio::sync::mpsc;
@@ -191,7 +192,11 @@ fn failed(code: ErrorCode) -> ErrorBody {
 fn hits(found: &Result<Vec<Hit>, ErrorCode>) -> Result<Hits, ErrorBody> {
     found
         .clone()
-        .map(|hits| Hits { hits, took_ms: 1.0 })
+        .map(|hits| Hits {
+            hits,
+            took_ms: 1.0,
+            ..Hits::default()
+        })
         .map_err(failed)
 }
 
@@ -206,12 +211,24 @@ impl Engines for Shelf {
         let vector = Vector(vec![1.0]);
         let model = "test-fp32".parse().unwrap();
         self.embed
-            .map(|()| QueryVector { model, vector })
+            .map(|()| QueryVector {
+                model,
+                vector,
+                sight: ModelSight::default(),
+            })
             .map_err(failed)
     }
 
     async fn vector(&self, wanted: &Wanted, _query: QueryVector) -> Result<Hits, ErrorBody> {
         self.note("vector", wanted);
         hits(&self.vector)
+    }
+
+    async fn rerank(&self, _request: &Rerank) -> Result<Reranked, ErrorBody> {
+        Err(failed(ErrorCode::Unavailable))
+    }
+
+    async fn neighbours(&self, _request: &Neighbours) -> Result<NeighbourList, ErrorBody> {
+        Err(failed(ErrorCode::Unavailable))
     }
 }

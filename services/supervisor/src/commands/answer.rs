@@ -45,7 +45,7 @@ pub(super) async fn show(
             output::json_line(&event)?;
         }
         match event {
-            AnswerEvent::Sources { sources } => whole.sources = sources,
+            AnswerEvent::Sources { sources, .. } => whole.sources = sources,
             AnswerEvent::Token { text } => {
                 if !json {
                     output::piece(&output::text(&text))?;

@@ -29,6 +29,7 @@ pub(super) async fn question(gateway: &Gateway, args: &ScopeArgs) -> Result<Ques
         filter: Filter {
             collections: args.collection.clone(),
             documents,
+            ..Filter::default()
         },
         ..Question::default()
     })

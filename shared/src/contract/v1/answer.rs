@@ -8,6 +8,7 @@ use super::coverage::Coverage;
 use super::failure::ErrorBody;
 use super::generator::GeneratorId;
 use super::locator::Locator;
+use super::retrieval::{Explanation, Understood, Weighing};
 use super::search::Hit;
 use crate::contract::ids::{ChunkId, CollectionName, DocumentId};
 
@@ -24,6 +25,12 @@ pub struct Passage {
     /// Rank in the vector list, from 1.
     #[serde(default)]
     pub vector_rank: Option<u32>,
+    /// The cross-encoder's logit; absent when it was not reranked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerank_score: Option<f32>,
+    /// The chunks whose text is in it, in reading order; empty when it is the hit's alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<ChunkId>,
 }
 
 /// Milliseconds per step of a question.
@@ -37,6 +44,15 @@ pub struct Timings {
     pub vector_ms: f64,
     /// Fusing.
     pub fuse_ms: f64,
+    /// Making a follow-up a question of its own.
+    #[serde(default)]
+    pub understand_ms: f64,
+    /// Reranking.
+    #[serde(default)]
+    pub rerank_ms: f64,
+    /// Fetching neighbours and packing.
+    #[serde(default)]
+    pub pack_ms: f64,
     /// From the question's arrival to the answer's first token; 0 in a search.
     #[serde(default)]
     pub first_token_ms: f64,
@@ -57,6 +73,15 @@ pub struct SearchReply {
     /// What people should know, such as an engine that did not answer.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What the question was taken to mean.
+    #[serde(default)]
+    pub understood: Understood,
+    /// How the engines were weighed.
+    #[serde(default)]
+    pub weighing: Option<Weighing>,
+    /// Why each candidate is in the reply or not, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }
 
 /// A passage an answer may rest on.
@@ -142,6 +167,12 @@ pub enum AnswerEvent {
     Sources {
         /// Best first.
         sources: Vec<Source>,
+        /// What the question was taken to mean.
+        #[serde(default)]
+        understood: Understood,
+        /// Why each candidate is a source or not, if asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explanation: Option<Explanation>,
     },
     /// A piece of the answer, Markdown.
     Token {

@@ -20,6 +20,21 @@ pub struct QueryVector {
     pub model: ModelId,
     /// Unit length.
     pub vector: Vector,
+    /// What the model could see of the question.
+    #[serde(default)]
+    pub sight: ModelSight,
+}
+
+/// How well a model's vocabulary covers a question: whole words that are known make one token
+/// each, foreign ones fall to pieces. All 0 where it is not known, as of a model on a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelSight {
+    /// Words of the question.
+    pub words: u32,
+    /// Its tokens, special tokens and prompt not counted.
+    pub tokens: u32,
+    /// Of these, tokens that stand for something unknown.
+    pub unknown: u32,
 }
 
 /// What the embedder runs.

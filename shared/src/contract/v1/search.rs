@@ -7,7 +7,9 @@ use super::chunk::Span;
 use super::coverage::Coverage;
 use super::locator::Locator;
 use super::vector::Vector;
-use crate::contract::ids::{ChunkId, CollectionName, DocumentId, ModelId};
+use crate::contract::ids::{ChunkId, CollectionName, Date, DocumentId, ModelId};
+use crate::format::Format;
+use crate::language::Language;
 
 /// Which chunks may be found. Empty lists mean no restriction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,17 +20,33 @@ pub struct Filter {
     /// Only in these documents.
     #[serde(default)]
     pub documents: Vec<DocumentId>,
+    /// Only documents whose path begins so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_prefix: Option<String>,
+    /// Only documents of these formats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formats: Vec<Format>,
+    /// Only documents dated this day or later; the date is the file's own where it is known, else
+    /// the day it was added. Both in UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Date>,
+    /// Only documents dated this day or earlier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Date>,
+    /// Only documents in these languages; one whose language could not be told is in none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<Language>,
 }
 
 impl Filter {
     /// Whether everything may be found.
     pub fn is_empty(&self) -> bool {
-        self.collections.is_empty() && self.documents.is_empty()
+        *self == Self::default()
     }
 }
 
-/// A BM25 search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A search by words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeywordSearch {
     /// The question as typed.
     pub text: String,
@@ -37,6 +55,12 @@ pub struct KeywordSearch {
     /// Which chunks.
     #[serde(default)]
     pub filter: Filter,
+    /// Phrases that count more where they stand word for word; parts of `text`.
+    #[serde(default)]
+    pub phrases: Vec<String>,
+    /// The question's language, where it is known.
+    #[serde(default)]
+    pub language: Option<Language>,
 }
 
 /// A nearest-neighbour search by cosine.
@@ -92,4 +116,17 @@ pub struct Hits {
     pub hits: Vec<Hit>,
     /// Milliseconds in the engine, the catalog's join included.
     pub took_ms: f64,
+    /// What the engine could see of the question.
+    #[serde(default)]
+    pub sight: Sight,
+}
+
+/// What a keyword engine could see of a question: by it the engines are weighed. All 0 where an
+/// engine does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Sight {
+    /// Terms of the question that were searched for.
+    pub terms: u32,
+    /// Of these, the terms that stand in some chunk.
+    pub known: u32,
 }
