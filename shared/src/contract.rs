@@ -7,6 +7,6 @@ pub mod subject;
 pub mod v1;
 
 pub use ids::{
-    ChunkId, CollectionName, DocumentId, FileHash, Generation, IdError, ModelId, Sha256Hex,
+    ChunkId, CollectionName, Date, DocumentId, FileHash, Generation, IdError, ModelId, Sha256Hex,
 };
 pub use v1::*;
