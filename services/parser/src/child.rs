@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use shared::secret::Password;
 
-use crate::extract::{ExtractError, Extraction, Extractors, Highlighter, Input, Ocr, Spent};
+use crate::extract::{ExtractError, Extraction, Extractors, Input, Ocr, Spent, places};
 use crate::wire::{self, Answer, Request, Setup, Task};
 
 use self::pictures::ParentOcr;
@@ -31,11 +31,6 @@ pub trait Reader {
     /// # Errors
     /// When it cannot be read.
     fn read(&self, task: &Task, bytes: &[u8], ocr: &dyn Ocr) -> Result<Extraction, ExtractError>;
-
-    /// Finds where the document's text stands on its pages; `None` where it has none to show.
-    fn highlighter<'a>(&self, _task: &'a Task, _bytes: &'a [u8]) -> Option<Highlighter<'a>> {
-        None
-    }
 }
 
 impl Reader for Extractors {
@@ -44,11 +39,6 @@ impl Reader for Extractors {
         let input = Input::new(&task.name, bytes, self, ocr, &spent)
             .with_password(task.password.as_ref().map(Password::reveal));
         self.extract(task.format, &input)
-    }
-
-    fn highlighter<'a>(&self, task: &'a Task, bytes: &'a [u8]) -> Option<Highlighter<'a>> {
-        let password = task.password.as_ref().map(Password::reveal);
-        Extractors::highlighter(self, task.format, bytes, password)
     }
 }
 
@@ -119,18 +109,11 @@ fn answer(
                 title: extraction.title,
                 notes: extraction.notes,
             };
-            // Highlights are an extra: whoever fails on them has read the document all the same.
-            let mut highlighter =
-                catch_unwind(AssertUnwindSafe(|| reader.highlighter(task, &bytes)))
-                    .ok()
-                    .flatten();
             for page in extraction.pages {
-                let places = catch_unwind(AssertUnwindSafe(|| highlighter.as_ref()?.places(&page)));
-                if places.is_err() {
-                    highlighter = None;
-                }
+                // Places are an extra: a page without them is read all the same.
+                let found = catch_unwind(|| places(&page, &extraction.characters));
                 to.write_all(&wire::encode(&Answer::Page(page))?)?;
-                if let Ok(Some(places)) = places {
+                if let Ok(Some(places)) = found {
                     to.write_all(&wire::encode(&Answer::Places(places))?)?;
                 }
             }

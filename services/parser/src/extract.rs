@@ -48,7 +48,9 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 pub use charset::{Decoded, clean, decode};
 pub use input::{Input, Spent};
 pub use ocr::{NoOcr, Ocr, OcrError, Picture, Recognized};
-pub use pdf::{Drawing, Highlighter, Merging, PageBox, PageBoxes, PdfExtractor, ReadingsReader};
+pub use pdf::{
+    Drawing, Highlighter, Merging, PageBox, PageBoxes, PdfExtractor, ReadingsReader, places,
+};
 
 /// What a document gave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,6 +61,10 @@ pub struct Extraction {
     pub pages: Vec<ExtractedPage>,
     /// What concerns the whole document.
     pub notes: Vec<String>,
+    /// Of a PDF, PDFium's characters of each page in order, as UTF-16 or UTF-32 units: what
+    /// [`places`] finds its pages' text by. Empty where a page has none, or PDFium cannot open
+    /// the file as it is.
+    pub characters: Vec<Vec<u32>>,
 }
 
 /// One page with its record.
@@ -219,18 +225,13 @@ impl Extractors {
         self.extract(format, &Input::new(name, bytes, self, &NoOcr, &spent))
     }
 
-    /// Finds where the text of the document `bytes` stands on its pages; `None` where it has none
-    /// to show.
+    /// The PDF `bytes` to be drawn and to have its text boxed; `None` without PDFium.
     pub fn highlighter<'a>(
         &self,
-        format: Format,
         bytes: &'a [u8],
         password: Option<&'a str>,
     ) -> Option<Highlighter<'a>> {
-        match format {
-            Format::Pdf => self.pdf.highlighter(bytes, password),
-            _ => None,
-        }
+        self.pdf.highlighter(bytes, password)
     }
 
     fn of(&self, format: Format) -> &dyn Extractor {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use parser::extract::{Extractors, Highlighter, PageBox, Picture, SecondReader};
+use parser::extract::{Extractors, Highlighter, PageBox, Picture, SecondReader, places};
 use shared::contract::PagePlaces;
 use shared::format::Format;
 
@@ -126,11 +126,11 @@ impl<'a> Read<'a> {
     fn new(extractors: &Extractors, file: &'a Path, bytes: &'a [u8]) -> Self {
         let name = file.file_name().unwrap().to_string_lossy();
         let extraction = extractors.extract_file(Format::Pdf, &name, bytes).unwrap();
-        let highlighter = extractors.highlighter(Format::Pdf, bytes, None).unwrap();
+        let highlighter = extractors.highlighter(bytes, None).unwrap();
         let pages = extraction
             .pages
             .into_iter()
-            .filter_map(|page| Some((highlighter.places(&page)?, page.markdown)))
+            .filter_map(|page| Some((places(&page, &extraction.characters)?, page.markdown)))
             .collect();
         Self {
             file,

@@ -26,7 +26,7 @@ impl Extractor for AsciidocExtractor {
         Ok(Extraction {
             title: names.title,
             pages: vec![only_page(markdown, names.heading, doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

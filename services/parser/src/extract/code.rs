@@ -56,9 +56,8 @@ impl Extractor for CodeExtractor {
             format!("{}\n", fenced(text, &language(input.name)))
         };
         Ok(Extraction {
-            title: None,
             pages: vec![only_page(markdown, None, doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

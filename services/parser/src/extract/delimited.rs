@@ -39,9 +39,9 @@ impl Extractor for DelimitedExtractor {
             Err(stop) => return Err(stop.refusal()),
         };
         Ok(Extraction {
-            title: None,
             pages: pages.finish(),
             notes,
+            ..Extraction::default()
         })
     }
 }

@@ -42,6 +42,6 @@ fn extract(
     Ok(Extraction {
         title: Names::of(first.unwrap_or_default()).title,
         pages,
-        notes: Vec::new(),
+        ..Extraction::default()
     })
 }

@@ -46,7 +46,7 @@ impl Extractor for DocxExtractor {
         Ok(Extraction {
             title: parts.title.or(names.title),
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

@@ -17,7 +17,7 @@ impl Extractor for EmlExtractor {
         Ok(Extraction {
             title: mail.subject.clone(),
             pages: mail.pages(input, &Place::alone()),
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

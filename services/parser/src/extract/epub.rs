@@ -53,7 +53,7 @@ impl Extractor for EpubExtractor {
         Ok(Extraction {
             title: book.title,
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

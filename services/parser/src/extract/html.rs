@@ -31,6 +31,7 @@ impl Extractor for HtmlExtractor {
             title: pruned.title.or(names.title),
             pages: vec![only_page(markdown, names.heading, doubts)],
             notes: pruned.notes,
+            ..Extraction::default()
         })
     }
 }

@@ -60,6 +60,7 @@ fn of_pages(pages: Vec<ExtractedPage>, notes: Vec<String>) -> Extraction {
             })
             .collect(),
         notes,
+        ..Extraction::default()
     }
 }
 

@@ -45,7 +45,7 @@ impl Extractor for JsonExtractor {
         Ok(Extraction {
             title,
             pages: pages.finish(doubts),
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }
@@ -116,9 +116,8 @@ fn lines(text: &str, mut doubts: Vec<String>) -> Extraction {
         pages.block(&fenced(&broken, ""));
     }
     Extraction {
-        title: None,
         pages: pages.finish(doubts),
-        notes: Vec::new(),
+        ..Extraction::default()
     }
 }
 

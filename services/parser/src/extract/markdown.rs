@@ -18,7 +18,7 @@ impl Extractor for MarkdownExtractor {
                 names.heading,
                 doubts,
             )],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

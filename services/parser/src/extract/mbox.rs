@@ -29,9 +29,8 @@ impl Extractor for MboxExtractor {
             pages.extend(message_pages(input, &message, number));
         }
         Ok(Extraction {
-            title: None,
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

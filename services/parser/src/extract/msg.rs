@@ -24,7 +24,7 @@ impl Extractor for MsgExtractor {
         Ok(Extraction {
             title: mail.subject.clone(),
             pages: mail.pages(input, &Place::alone()),
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

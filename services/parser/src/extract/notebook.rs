@@ -40,7 +40,7 @@ impl Extractor for NotebookExtractor {
         Ok(Extraction {
             title: names.title.or_else(titled),
             pages: vec![only_page(notebook.markdown, names.heading, notebook.doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

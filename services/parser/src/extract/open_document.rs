@@ -139,7 +139,7 @@ impl Reading {
         Ok(Extraction {
             title: self.parts.title.or(names.title),
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 
@@ -166,7 +166,7 @@ impl Reading {
         Ok(Extraction {
             title: self.parts.title,
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 

@@ -35,7 +35,7 @@ use super::{
 };
 
 pub use draw::Drawing;
-pub use highlight::{Highlighter, PageBox, PageBoxes};
+pub use highlight::{Highlighter, PageBox, PageBoxes, places};
 pub use merge::Merging;
 pub use readings::ReadingsReader;
 
@@ -70,7 +70,7 @@ impl PdfExtractor {
         Self { second, merging }
     }
 
-    /// Finds the text of a PDF on its pages; `None` without PDFium.
+    /// The PDF to be drawn and to have its text boxed; `None` without PDFium.
     pub(super) fn highlighter<'a>(
         &self,
         bytes: &'a [u8],
@@ -111,7 +111,7 @@ impl PdfExtractor {
             (&first, &second, &mut document)
             && let Some(copy) = open::saved(document)
         {
-            second = self.read_second(Source::of(&copy));
+            second = self.read_second(Source::of(&copy)).map(without_places);
             if second.is_ok() {
                 notes.push("the file is damaged; it was repaired for reading".to_owned());
             }
@@ -135,10 +135,19 @@ impl PdfExtractor {
         let count = readings.count();
         let pages = if count == 1 { "page was" } else { "pages were" };
         readings.notes = vec![format!("the file is damaged; {count} {pages} recovered")];
+        readings.second = readings.second.map(without_places);
         readings.lost = rebuilt.lost;
         readings.is_without_fonts = rebuilt.is_without_fonts;
         (count > 0).then_some(readings)
     }
+}
+
+/// Pages of a copy: nothing in the file itself is where it is in them.
+fn without_places(mut pages: Vec<Option<SecondPage>>) -> Vec<Option<SecondPage>> {
+    for page in pages.iter_mut().flatten() {
+        page.characters = Vec::new();
+    }
+    pages
 }
 
 impl Readings {
@@ -222,7 +231,10 @@ impl Extractor for PdfExtractor {
             .map(|(index, page)| scans.read(index, page))
             .collect();
         let Readings {
-            facts, mut notes, ..
+            facts,
+            second,
+            mut notes,
+            ..
         } = readings;
         notes.extend(dress(&mut merged, &facts));
         let merged = merged.into_iter().enumerate();
@@ -234,8 +246,17 @@ impl Extractor for PdfExtractor {
             title: facts.title,
             pages,
             notes,
+            characters: characters(second.unwrap_or_default()),
+            ..Extraction::default()
         })
     }
+}
+
+fn characters(pages: Vec<Option<SecondPage>>) -> Vec<Vec<u32>> {
+    let pages = pages.into_iter();
+    pages
+        .map(|page| page.unwrap_or_default().characters)
+        .collect()
 }
 
 /// What the document as a whole knows of its pages: what repeats on them, and the outline's

@@ -10,9 +10,8 @@ impl Extractor for PlainExtractor {
         let decoded = charset::decode(input.bytes);
         let doubts = decoded.doubts();
         Ok(Extraction {
-            title: None,
             pages: vec![only_page(escape_marks(&decoded.text), None, doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

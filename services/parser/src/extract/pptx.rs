@@ -44,7 +44,7 @@ impl Extractor for PptxExtractor {
         Ok(Extraction {
             title: title(&package),
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

@@ -28,7 +28,7 @@ impl Extractor for RstExtractor {
         Ok(Extraction {
             title: names.title,
             pages: vec![only_page(markdown, names.heading, doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

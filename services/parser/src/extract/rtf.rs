@@ -53,7 +53,7 @@ impl Extractor for RtfExtractor {
         Ok(Extraction {
             title: filtered.title.or(names.title),
             pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

@@ -88,7 +88,7 @@ impl Book {
         Ok(Extraction {
             title: self.title,
             pages: self.pages,
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

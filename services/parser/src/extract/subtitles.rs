@@ -25,9 +25,8 @@ impl Extractor for SubtitlesExtractor {
             track.finish()
         };
         Ok(Extraction {
-            title: None,
             pages: vec![only_page(markdown, None, doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

@@ -43,7 +43,7 @@ impl Extractor for TexExtractor {
         Ok(Extraction {
             title: titled.or(writer.title).or(names.title),
             pages: vec![only_page(markdown, names.heading, doubts)],
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

@@ -40,7 +40,7 @@ impl Extractor for XmlExtractor {
         Ok(Extraction {
             title,
             pages: pages.finish(doubts),
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

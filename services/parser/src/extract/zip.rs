@@ -201,9 +201,9 @@ impl<'i, 'a> Reading<'i, 'a> {
             });
         }
         Ok(Extraction {
-            title: None,
             pages: self.pages,
             notes: self.notes,
+            ..Extraction::default()
         })
     }
 }

@@ -5,7 +5,7 @@ mod align;
 
 use std::ops::Range;
 
-use pdfium_render::prelude::{PdfPage, PdfPageRenderRotation, PdfPageText, PdfRect};
+use pdfium_render::prelude::{PdfPage, PdfPageRenderRotation, PdfRect};
 use serde::Serialize;
 use shared::contract::{Locator, PagePlaces, ReadMethod};
 
@@ -22,7 +22,7 @@ const SAME_LINE: f32 = 0.5;
 /// Characters further apart than this many heights get boxes of their own.
 const APART: f32 = 2.0;
 
-/// A PDF whose text is found on its pages. It holds one page at a time.
+/// A PDF whose text gets boxes on its pages. It holds one page at a time.
 pub struct Highlighter<'a> {
     drawing: Drawing<'a>,
 }
@@ -57,29 +57,6 @@ impl<'a> Highlighter<'a> {
     pub fn open(second: &SecondReader, bytes: &'a [u8], password: Option<&'a str>) -> Option<Self> {
         let drawing = Drawing::open(second, bytes, password)?;
         Some(Self { drawing })
-    }
-
-    /// Where the Markdown of `page` stands; `None` for pages whose text is not the PDF's own, and
-    /// where nothing is found.
-    pub fn places(&self, page: &ExtractedPage) -> Option<PagePlaces> {
-        let Locator::PdfPage { physical, .. } = page.record.locator else {
-            return None;
-        };
-        let is_own = matches!(
-            page.record.method,
-            ReadMethod::TextLayer | ReadMethod::Fallback
-        );
-        if !is_own || page.markdown.trim().is_empty() {
-            return None;
-        }
-        let pdf_page = self.drawing.page(physical)?;
-        let letters = letters(&pdf_page.text().ok()?);
-        let runs = align(&page.markdown, &letters);
-        (!runs.is_empty()).then_some(PagePlaces {
-            number: page.record.number,
-            physical,
-            runs,
-        })
     }
 
     /// The boxes around the bytes `range` of `markdown`, whose places are `places`. `None` when
@@ -123,16 +100,34 @@ impl<'a> Highlighter<'a> {
     }
 }
 
+/// Where the Markdown of `page` stands among the `characters` of its document's pages
+/// ([`super::super::Extraction::characters`]); `None` for pages whose text is not the PDF's own,
+/// and where nothing is found.
+pub fn places(page: &ExtractedPage, characters: &[Vec<u32>]) -> Option<PagePlaces> {
+    let Locator::PdfPage { physical, .. } = page.record.locator else {
+        return None;
+    };
+    let is_own = matches!(
+        page.record.method,
+        ReadMethod::TextLayer | ReadMethod::Fallback
+    );
+    if !is_own || page.markdown.trim().is_empty() {
+        return None;
+    }
+    let index = usize::try_from(physical.checked_sub(1)?).ok()?;
+    let runs = align(&page.markdown, &letters(characters.get(index)?));
+    (!runs.is_empty()).then_some(PagePlaces {
+        number: page.record.number,
+        physical,
+        runs,
+    })
+}
+
 /// The characters of a page that may stand in its Markdown.
-fn letters(text: &PdfPageText<'_>) -> Vec<Letter> {
-    let characters = text.chars();
+fn letters(units: &[u32]) -> Vec<Letter> {
     let mut letters: Vec<Letter> = Vec::new();
     let mut high: Option<(u32, u32)> = None;
-    for (index, character) in characters.iter().take(MOST_CHARACTERS).enumerate() {
-        let Ok(index) = u32::try_from(index) else {
-            break;
-        };
-        let unit = character.unicode_value();
+    for (index, unit) in (0..).zip(units.iter().copied().take(MOST_CHARACTERS)) {
         // Characters beyond U+FFFF may come as two surrogates.
         let (first, code) = match high.take() {
             Some((first, high)) if (0xdc00..0xe000).contains(&unit) => {

@@ -241,6 +241,7 @@ mod tests {
         let second = SecondPage {
             text: text.to_owned(),
             has_picture,
+            ..SecondPage::default()
         };
         Merging::default().both(Some(&first), &second)
     }

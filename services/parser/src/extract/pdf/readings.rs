@@ -52,11 +52,10 @@ impl Reader for ReadingsReader {
             Err(error) => Merged::missing(&error.to_string()),
         };
         Ok(Extraction {
-            title: None,
             pages: [one, two]
                 .map(|merged| record(self.index, merged, &facts))
                 .into(),
-            notes: Vec::new(),
+            ..Extraction::default()
         })
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct SecondPage {
     /// Text in content order, one line per line; form values and notes at the end, where they
     /// were asked for.
     pub(super) text: String,
+    /// The units of all its characters in PDFium's order, shown or not.
+    pub(super) characters: Vec<u32>,
     /// Whether a page without text shows something that may hold text all the same.
     pub(super) has_picture: bool,
 }
@@ -122,7 +124,8 @@ fn read_pages(document: &PdfDocument<'_>, annotations: bool) -> Vec<Option<Secon
 }
 
 fn read_page(page: &PdfPage<'_>, annotations: bool) -> SecondPage {
-    let mut lines = vec![page_text(page)];
+    let (text, characters) = page_text(page);
+    let mut lines = vec![text];
     if annotations {
         let spoken = page.annotations().iter();
         lines.extend(spoken.filter_map(|annotation| annotation_text(&annotation)));
@@ -131,13 +134,15 @@ fn read_page(page: &PdfPage<'_>, annotations: bool) -> SecondPage {
     let text = lines.join("\n");
     SecondPage {
         has_picture: text.is_empty() && has_picture(page),
+        characters,
         text,
     }
 }
 
-fn page_text(page: &PdfPage<'_>) -> String {
+/// The text that shows, and the units of all characters.
+fn page_text(page: &PdfPage<'_>) -> (String, Vec<u32>) {
     let Ok(text) = page.text() else {
-        return String::new();
+        return (String::new(), Vec::new());
     };
     let boundaries = page.boundaries();
     let shown = boundaries
@@ -147,15 +152,18 @@ fn page_text(page: &PdfPage<'_>) -> String {
         .ok();
     // Character by character, because PDFium's own page-box query drops text on shifted boxes.
     // Line ends that PDFium makes up have no place of their own.
+    let mut all = Vec::new();
     let characters = text.chars();
     let units = characters.iter().filter_map(|c| {
         let unit = c.unicode_value();
+        all.push(unit);
         let is_space = char::from_u32(unit).is_some_and(char::is_whitespace);
         let place = shown.zip(c.origin().ok());
         let is_off = place.is_some_and(|(shown, (x, y))| is_outside(&shown, x.value, y.value));
         (is_space || !is_off).then_some(unit)
     });
-    tidy(&from_units(&units.collect::<Vec<_>>()))
+    let shown = tidy(&from_units(&units.collect::<Vec<_>>()));
+    (shown, all)
 }
 
 /// Whether a character's origin lies off the page by more than a letter's height.
