@@ -1,10 +1,14 @@
 //! What a book says about itself: title, authors, reading order, table of contents.
 
-use std::collections::HashMap;
-use std::io::Cursor;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(feature = "epub")]
+#[path = "book/epub.rs"]
+mod library;
+#[cfg(not(feature = "epub"))]
+#[path = "book/rbook.rs"]
+mod library;
 
-use rbook::Epub;
+use std::collections::HashMap;
+use std::panic::catch_unwind;
 
 use crate::extract::ExtractError;
 
@@ -43,58 +47,13 @@ impl Book {
             what: what.to_owned(),
         };
         // The library may panic on what it does not expect.
-        let read = catch_unwind(AssertUnwindSafe(|| {
-            let book = Epub::read(Cursor::new(bytes.to_vec()));
-            book.map(|book| Self::of(&book))
-        }));
-        let Ok(Ok(book)) = read else {
+        let Ok(Some(book)) = catch_unwind(|| library::read(bytes)) else {
             return Err(damaged("the list of its chapters cannot be read"));
         };
         if book.chapters.is_empty() {
             return Err(damaged("it has no reading order"));
         }
         Ok(book)
-    }
-
-    fn of(book: &Epub) -> Self {
-        let labels = labels(book);
-        let chapters = book.spine().iter().map(|entry| {
-            let Some(file) = entry.manifest_entry() else {
-                return Chapter {
-                    path: entry.idref().to_owned(),
-                    label: None,
-                    is_text: true,
-                };
-            };
-            let path = path_of(&file.href().path().decode());
-            let kind = file.media_type();
-            Chapter {
-                label: labels.get(&path).cloned(),
-                is_text: !kind.starts_with("image/"),
-                path,
-            }
-        });
-        let metadata = book.metadata();
-        let names = |name: &str| one_line(name);
-        Self {
-            title: metadata
-                .title()
-                .map(|title| one_line(title.value()))
-                .filter(|t| !t.is_empty()),
-            authors: metadata
-                .creators()
-                .map(|entry| names(entry.value()))
-                .collect(),
-            publishers: metadata
-                .publishers()
-                .map(|entry| names(entry.value()))
-                .collect(),
-            languages: metadata
-                .languages()
-                .map(|entry| entry.scheme().code().to_owned())
-                .collect(),
-            chapters: chapters.collect(),
-        }
     }
 
     /// The title page as lines, each saying what it is.
@@ -123,30 +82,33 @@ impl Book {
 
 /// What the table of contents calls each document. Where entries lead to places within it only,
 /// they name those, unless there is just one.
-fn labels(book: &Epub) -> HashMap<String, String> {
-    let mut whole = HashMap::new();
-    let mut places: HashMap<String, Vec<String>> = HashMap::new();
-    let Some(contents) = book.toc().contents() else {
-        return whole;
-    };
-    for entry in contents.flatten() {
-        let label = one_line(entry.label());
-        let Some(href) = entry.href().filter(|_| !label.is_empty()) else {
-            continue;
-        };
-        let path = path_of(&href.path().decode());
-        if href.as_str().contains('#') {
-            places.entry(path).or_default().push(label);
+#[derive(Default)]
+struct Labels {
+    whole: HashMap<String, String>,
+    places: HashMap<String, Vec<String>>,
+}
+
+impl Labels {
+    fn add(&mut self, path: String, label: &str, is_place: bool) {
+        let label = one_line(label);
+        if label.is_empty() {
+            return;
+        }
+        if is_place {
+            self.places.entry(path).or_default().push(label);
         } else {
-            whole.entry(path).or_insert(label);
+            self.whole.entry(path).or_insert(label);
         }
     }
-    for (path, mut labels) in places {
-        if let (1, Some(label)) = (labels.len(), labels.pop()) {
-            whole.entry(path).or_insert(label);
+
+    fn settled(mut self) -> HashMap<String, String> {
+        for (path, mut labels) in self.places {
+            if let (1, Some(label)) = (labels.len(), labels.pop()) {
+                self.whole.entry(path).or_insert(label);
+            }
         }
+        self.whole
     }
-    whole
 }
 
 fn path_of(href: &str) -> String {
