@@ -14,7 +14,7 @@ use shared::bus::{Bus, BusSettings, ConsumeOptions, Failure, Handler, Outgoing};
 use shared::contract::subject::{Stage, call};
 use shared::contract::{
     Admitted, CatalogStatus, DeletionReceipt, DocumentAdmitted, DocumentId, DocumentPage,
-    DocumentState, DocumentView, DumpPage, ErrorCode, Filter, FsckReport, Hits, KeywordSearch,
+    DocumentState, DocumentView, DumpPage, ErrorCode, FsckReport, Hits, KeywordSearch,
     ListDocuments, Retried, Retry, Sha256Hex, Work,
 };
 use shared::service::{Drain, Service};

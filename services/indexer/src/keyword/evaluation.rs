@@ -13,6 +13,8 @@ use crate::background;
 struct Record {
     #[serde(rename = "_id")]
     id: String,
+    #[serde(default)]
+    title: String,
     text: String,
 }
 
@@ -63,7 +65,7 @@ fn ndcg_at_10(set: &Path) -> f64 {
         .zip(&documents)
         .map(|(key, document)| KeywordDocument {
             key,
-            text: document.text.clone(),
+            text: format!("{}\n{}", document.title, document.text),
             ..KeywordDocument::default()
         })
         .collect();
@@ -96,18 +98,16 @@ fn ndcg_at_10(set: &Path) -> f64 {
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-/// The reference is BM25 with k1 0.9 and b 0.4; tantivy's 1.2 and 0.75 may cost 0.03.
-fn check(set: &str, reference: f64) {
+/// `least` is the reference of the corpus' README, less what tantivy's k1 = 1.2 and b = 0.75 may
+/// cost against its 0.9 and 0.4.
+fn check(set: &str, least: f64) {
     let Some(corpus) = corpus() else {
         println!("skipped: no corpus folder, set IBID_CORPUS");
         return;
     };
     let ndcg = ndcg_at_10(&corpus.join("retrieval").join(set));
-    println!("{set}: nDCG@10 {ndcg:.3}, reference {reference:.3}");
-    assert!(
-        (ndcg - reference).abs() <= 0.03,
-        "{set}: {ndcg:.3} against {reference:.3}"
-    );
+    println!("{set}: nDCG@10 {ndcg:.4}, at least {least:.3}");
+    assert!(ndcg >= least, "{set}: {ndcg:.4} against {least:.3}");
 }
 
 #[test]
@@ -117,10 +117,21 @@ fn cranfield() {
 
 #[test]
 fn squad2_sample() {
-    check("squad2-sample", 0.863);
+    check("squad2-sample", 0.87);
 }
 
 #[test]
 fn xquad_en() {
-    check("xquad-en", 0.967);
+    check("xquad-en", 0.96);
+}
+
+#[test]
+fn xquad_tr() {
+    check("xquad-tr", 0.89);
+}
+
+/// Plain words find 0.107 in Chinese.
+#[test]
+fn xquad_zh() {
+    check("xquad-zh", 0.9);
 }

@@ -2,31 +2,38 @@
 
 mod open;
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rayon::ThreadPool;
+use shared::language::Language;
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::merge_policy::{LogMergePolicy, NoMergePolicy};
-use tantivy::query::{BooleanQuery, BoostQuery, Query, TermQuery};
-use tantivy::schema::IndexRecordOption;
+use tantivy::query::{
+    BooleanQuery, BoostQuery, DisjunctionMaxQuery, PhraseQuery, Query, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, Index, IndexReader, IndexWriter, Searcher, TantivyDocument, Term};
 
 use self::open::Commit;
-use super::analysis::{self, Fields, KEY};
+use super::analysis::{self, Fields, KEY, QuestionTerms};
 use super::{
     AllowedChunks, ChunkKey, KeywordChanges, KeywordDocument, KeywordError, KeywordHits,
     KeywordIndex, KeywordQuery, Opened, Sight,
 };
 
-/// What a word in a heading above the chunk weighs against one in its text.
-const HEADING_BOOST: f32 = 0.5;
+/// What a word weighs in the text, in a heading above it, in the document's name.
+const FIELD_BOOSTS: [f32; 3] = [1.0, 0.5, 0.5];
 
-/// What a word in the document's name weighs against one in the text.
-const NAME_BOOST: f32 = 0.5;
+/// What a phrase that stands word for word weighs, beside its words.
+const PHRASE_BOOST: f32 = 2.0;
+
+/// Languages that a question is stemmed by when its own is not known.
+const MOST_LANGUAGES: usize = 6;
 
 /// A keyword index in one folder. BM25 with tantivy's fixed k1 = 1.2 and b = 0.75 (Robertson and
 /// Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), summed over the
@@ -104,61 +111,153 @@ impl TantivyIndex {
 
     fn document(&self, from: &KeywordDocument) -> TantivyDocument {
         let mut document = TantivyDocument::new();
+        let language = Language::of(&from.text);
         document.add_i64(self.fields.key, from.key);
-        document.add_text(self.fields.text, &from.text);
-        document.add_text(self.fields.heading_path, &from.heading_path);
-        document.add_text(self.fields.name, &from.name);
+        if let Some(language) = language {
+            document.add_text(self.fields.language, language.as_str());
+        }
+        let parts = [&from.text, &from.heading_path, &from.name];
+        for (field, part) in self.fields.of_words().into_iter().zip(parts) {
+            let terms = analysis::document_terms(part, language);
+            document.add_pre_tokenized_text(field, terms.words);
+            if !terms.identifiers.tokens.is_empty() {
+                document.add_pre_tokenized_text(self.fields.identifiers, terms.identifiers);
+            }
+        }
         document
     }
 
-    /// A bag of words, each in any field: no query syntax, so that any text can be asked.
-    fn query(&self, text: &str) -> Option<BooleanQuery> {
-        let boosts = [
-            (self.fields.text, 1.0),
-            (self.fields.heading_path, HEADING_BOOST),
-            (self.fields.name, NAME_BOOST),
-        ];
+    /// The languages to stem a question by: its own, if it is known and some chunk is in it, else
+    /// those of the chunks, the commonest first.
+    fn languages(
+        &self,
+        searcher: &Searcher,
+        query: &KeywordQuery,
+    ) -> tantivy::Result<Vec<Language>> {
+        let asked = query.language.or_else(|| Language::of(&query.text));
+        let mut present: BTreeMap<Language, u32> = BTreeMap::new();
+        for segment in searcher.segment_readers() {
+            let index = segment.inverted_index(self.fields.language)?;
+            let mut terms = index.terms().stream()?;
+            while let Some((term, info)) = terms.next() {
+                let code = std::str::from_utf8(term)
+                    .ok()
+                    .and_then(|code| code.parse().ok());
+                if let Some(language) = code {
+                    *present.entry(language).or_default() += info.doc_freq;
+                }
+            }
+        }
+        if let Some(asked) = asked.filter(|asked| present.contains_key(asked)) {
+            return Ok(vec![asked]);
+        }
+        let mut languages: Vec<(Language, u32)> = present.into_iter().collect();
+        languages.sort_by_key(|(_, chunks)| Reverse(*chunks));
+        let languages = languages.into_iter().map(|(language, _)| language);
+        Ok(languages.take(MOST_LANGUAGES).collect())
+    }
+
+    /// A bag of words, each in any field: no query syntax, so that any text can be asked. `None`
+    /// when there is nothing to ask for.
+    fn query(&self, terms: &QuestionTerms, phrases: &[String]) -> Option<BooleanQuery> {
         let mut clauses: Vec<Box<dyn Query>> = Vec::new();
-        for (word, times) in analysis::question_terms(text) {
-            for (field, boost) in boosts {
-                let term = Term::from_field_text(field, &word);
-                let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+        for word in &terms.words {
+            for (field, boost) in self.fields.of_words().into_iter().zip(FIELD_BOOSTS) {
+                let forms = word.forms.iter().map(|form| self.term(field, form));
+                let forms: Vec<Box<dyn Query>> = forms.collect();
+                let best = Box::new(DisjunctionMaxQuery::new(forms));
+                clauses.push(Box::new(BoostQuery::new(best, boost * word.times as f32)));
+            }
+        }
+        for identifier in &terms.identifiers {
+            clauses.push(self.term(self.fields.identifiers, identifier));
+        }
+        for phrase in phrases {
+            let terms = analysis::phrase_terms(phrase);
+            let places: BTreeSet<usize> = terms.iter().map(|(place, _)| *place).collect();
+            if places.len() < 2 {
+                continue;
+            }
+            for (field, boost) in self.fields.of_words().into_iter().zip(FIELD_BOOSTS) {
+                let term =
+                    |(place, term): &(usize, String)| (*place, Term::from_field_text(field, term));
+                let phrase = PhraseQuery::new_with_offset(terms.iter().map(term).collect());
                 clauses.push(Box::new(BoostQuery::new(
-                    Box::new(query),
-                    boost * times as f32,
+                    Box::new(phrase),
+                    boost * PHRASE_BOOST,
                 )));
             }
         }
         (!clauses.is_empty()).then(|| BooleanQuery::union(clauses))
     }
 
-    fn find(
+    fn term(&self, field: Field, form: &str) -> Box<dyn Query> {
+        let term = Term::from_field_text(field, form);
+        Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+    }
+
+    /// What the index can see of `terms`.
+    fn sight(&self, searcher: &Searcher, terms: &QuestionTerms) -> tantivy::Result<Sight> {
+        let mut sight = Sight::default();
+        for word in &terms.words {
+            sight.terms += 1;
+            let mut known = false;
+            for (field, form) in self
+                .fields
+                .of_words()
+                .into_iter()
+                .flat_map(|field| word.forms.iter().map(move |form| (field, form)))
+            {
+                known = known || searcher.doc_freq(&Term::from_field_text(field, form))? > 0;
+            }
+            sight.known += u32::from(known);
+        }
+        Ok(sight)
+    }
+
+    fn ask(
         &self,
-        query: &BooleanQuery,
+        query: &KeywordQuery,
         k: usize,
         allowed: Option<&AllowedChunks>,
-    ) -> tantivy::Result<Vec<(ChunkKey, f32)>> {
+    ) -> tantivy::Result<KeywordHits> {
         let searcher = self.reader.searcher();
-        // It makes room for as many hits as it is asked for.
-        let k = k
-            .min(usize::try_from(searcher.num_docs()).unwrap_or(usize::MAX))
-            .max(1);
-        let best = TopDocs::with_limit(k).order_by_score();
-        let found = match allowed {
-            None => searcher.search(query, &best)?,
-            Some(allowed) => {
-                let allowed = allowed.clone();
-                let is_allowed = move |key: ChunkKey| allowed.contains(key);
-                searcher.search(
-                    query,
-                    &FilterCollector::new(KEY.to_owned(), is_allowed, best),
-                )?
-            }
+        let languages = self.languages(&searcher, query)?;
+        let terms = analysis::question_terms(&query.text, &languages);
+        let sight = self.sight(&searcher, &terms)?;
+        let hits = match self.query(&terms, &query.phrases) {
+            Some(query) if k > 0 => find(&searcher, &query, k, allowed)?,
+            _ => Vec::new(),
         };
-        let mut hits = with_keys(&searcher, &found)?;
-        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        Ok(hits)
+        Ok(KeywordHits { hits, sight })
     }
+}
+
+fn find(
+    searcher: &Searcher,
+    query: &BooleanQuery,
+    k: usize,
+    allowed: Option<&AllowedChunks>,
+) -> tantivy::Result<Vec<(ChunkKey, f32)>> {
+    // It makes room for as many hits as it is asked for.
+    let k = k
+        .min(usize::try_from(searcher.num_docs()).unwrap_or(usize::MAX))
+        .max(1);
+    let best = TopDocs::with_limit(k).order_by_score();
+    let found = match allowed {
+        None => searcher.search(query, &best)?,
+        Some(allowed) => {
+            let allowed = allowed.clone();
+            let is_allowed = move |key: ChunkKey| allowed.contains(key);
+            searcher.search(
+                query,
+                &FilterCollector::new(KEY.to_owned(), is_allowed, best),
+            )?
+        }
+    };
+    let mut hits = with_keys(searcher, &found)?;
+    hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    Ok(hits)
 }
 
 #[cfg(test)]
@@ -234,14 +333,7 @@ impl KeywordIndex for TantivyIndex {
         allowed: Option<&AllowedChunks>,
     ) -> Result<KeywordHits, KeywordError> {
         let k = k.min(allowed.map_or(usize::MAX, AllowedChunks::len));
-        let Some(query) = self.query(&query.text).filter(|_| k > 0) else {
-            return Ok(KeywordHits::default());
-        };
-        self.find(&query, k, allowed)
-            .map(|hits| KeywordHits {
-                hits,
-                sight: Sight::default(),
-            })
+        self.ask(query, k, allowed)
             .map_err(|source| KeywordError::Engine {
                 action: "search",
                 source,

@@ -11,7 +11,7 @@ use tantivy::indexer::IndexWriterOptions;
 use tantivy::schema::Schema;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
-use super::super::analysis::{self, FORMAT};
+use super::super::analysis::FORMAT;
 use super::{KeywordError, Opened};
 
 /// Postings held in memory before they go to a segment, in bytes; tantivy's least is 15 MB.
@@ -108,7 +108,6 @@ fn found(folder: &Path, index: Index, opened: Opened) -> Result<Found, KeywordEr
         action: "open",
         source,
     };
-    analysis::register(&index);
     let writer = writer(&index, folder)?;
     // What a killed process left half written is nobody's; words of removed chunks may be in it.
     writer.garbage_collect_files().wait().map_err(engine)?;
