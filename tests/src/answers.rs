@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use shared::contract::{AnswerEvent, Source};
 
-use crate::beir;
+use crate::beir::{self, lines};
 
 /// A question with what a right answer has in it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,12 +27,12 @@ impl Judged {
     }
 }
 
-/// The questions of a folder in the BEIR layout whose `answers.jsonl` says what is right, and the
-/// set itself. Documents are named `{id}.txt`.
+/// The questions of a folder in the BEIR layout whose `answers.jsonl` says what is right, and its
+/// documents. They are named `{id}.txt`.
 ///
 /// # Errors
 /// A file is missing or does not decode.
-pub fn of_beir(folder: &Path) -> Result<(Vec<Judged>, beir::Set)> {
+pub fn of_beir(folder: &Path) -> Result<(Vec<Judged>, Vec<beir::Document>)> {
     #[derive(Deserialize)]
     struct Answer {
         #[serde(rename = "_id")]
@@ -42,8 +42,7 @@ pub fn of_beir(folder: &Path) -> Result<(Vec<Judged>, beir::Set)> {
         document: Option<String>,
     }
     let answers: Vec<Answer> = lines(&folder.join("answers.jsonl"))?;
-    let queries: Vec<beir::Query> = lines(&folder.join("queries.jsonl"))?;
-    let texts: HashMap<String, String> = queries
+    let texts: HashMap<String, String> = beir::queries(folder)?
         .into_iter()
         .map(|query| (query.id, query.text))
         .collect();
@@ -60,7 +59,7 @@ pub fn of_beir(folder: &Path) -> Result<(Vec<Judged>, beir::Set)> {
                 .collect(),
         })
     });
-    Ok((judged.collect::<Result<_>>()?, beir::Set::read(folder)?))
+    Ok((judged.collect::<Result<_>>()?, beir::documents(folder)?))
 }
 
 /// The questions of `folder-questions.jsonl`.
@@ -90,15 +89,6 @@ pub fn of_folder(path: &Path) -> Result<Vec<Judged>> {
         }
     });
     Ok(judged.collect())
-}
-
-fn lines<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<T>> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("reading `{}`", path.display()))?;
-    text.lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| serde_json::from_str(line).with_context(|| format!("line `{line}`")))
-        .collect()
 }
 
 /// How one question was answered.

@@ -2,6 +2,7 @@
 //! gone with all its processes when the test ends, however it ends.
 
 mod client;
+pub mod command;
 mod fleet;
 mod process;
 mod up;

@@ -8,9 +8,10 @@ use std::ffi::OsString;
 use clap::{FromArgMatches as _, Parser, Subcommand};
 
 pub use args::{
-    AddArgs, AskArgs, BenchCommand, BenchParseArgs, ChatArgs, CompletionsArgs, ConfigArgs,
-    DoctorArgs, Extra, GuardArgs, ListArgs, ModelCommand, PasswordArgs, ProbeArgs, RetryArgs,
-    RmArgs, ScopeArgs, SearchArgs, ServiceArgs, SetupArgs, ShowArgs, UpArgs,
+    AddArgs, AskArgs, BenchCommand, BenchParseArgs, BenchSearchArgs, ChatArgs, CompletionsArgs,
+    ConfigArgs, DoctorArgs, EvalCommand, EvalRetrievalArgs, Extra, GuardArgs, ListArgs,
+    ModelCommand, PasswordArgs, ProbeArgs, RetryArgs, RmArgs, ScopeArgs, SearchArgs, ServiceArgs,
+    SetupArgs, ShowArgs, UpArgs,
 };
 pub use help::{command, visible};
 
@@ -158,7 +159,15 @@ pub enum Command {
     /// fetches anything.
     #[command(verbatim_doc_comment, after_help = help::SETUP)]
     Setup(SetupArgs),
-    /// Measure how fast this machine reads documents
+    /// Measure how well questions find what they should
+    ///
+    /// Takes sets of judged questions into an Ibid of its own, asks every question in several ways,
+    /// and compares what is found with the judgements. It needs no running Ibid, and touches none
+    /// of your documents. A set that was taken in is kept in `IBID_ASSETS` for the next time.
+    /// Your settings are in force, so that another model or weight can be compared.
+    #[command(subcommand, verbatim_doc_comment, after_help = help::EVAL)]
+    Eval(EvalCommand),
+    /// Measure how fast this machine reads documents and searches
     ///
     /// Needs no running Ibid, and changes nothing.
     #[command(subcommand, verbatim_doc_comment, after_help = help::BENCH)]
@@ -238,6 +247,11 @@ mod tests {
             "add --password x",
             "add x --password-file secret",
             "bench parse dir --json",
+            "bench search",
+            "bench search --chunks 5000 --questions 100 --json",
+            "eval retrieval a b --rerank --save x.json --compare y.json --compare z.json",
+            "eval retrieval a --half held-out --timed 0 --cache c",
+            "eval retrieval a --tune",
             "list --state ready",
             "service parser extract-child",
             "service --parent 7 query",
@@ -283,6 +297,11 @@ mod tests {
             "show x --page 1 --password",
             "bench",
             "bench parse",
+            "bench search --chunks 0",
+            "eval",
+            "eval retrieval",
+            "eval retrieval a --tune --half all",
+            "eval retrieval a --half some",
             "rm",
             "rm --yes",
             "config nothing",

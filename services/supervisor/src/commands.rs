@@ -8,6 +8,7 @@ mod chat;
 mod completions;
 mod config;
 mod doctor;
+mod eval;
 mod find_document;
 mod fsck;
 mod link;
@@ -63,6 +64,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Search(args) => block_on(search::run(args, json)),
         Command::List(args) => block_on(list::run(args, json)),
         Command::Show(args) => block_on(show::run(args, json)),
+        Command::Eval(command) => block_on(eval::run(command, json)),
         Command::Bench(command) => block_on(bench::run(command, json)),
         Command::Rm(args) => block_on(rm::run(args, json)),
         Command::Retry(args) => block_on(retry::run(args, json)),

@@ -1,5 +1,6 @@
 //! The `ibid` program: it brings the services up and down ([`supervise`]), fetches what they run
-//! on ([`setup`]), takes files in ([`intake`]), and talks to the gateway for people ([`commands`]).
+//! on ([`setup`]), takes files in ([`intake`]), talks to the gateway for people ([`commands`]), and
+//! judges retrieval ([`evaluation`]).
 //!
 //! It links every service and starts each as a child of itself, so that one file is the whole
 //! product.
@@ -8,6 +9,7 @@ pub mod cli;
 pub mod client;
 pub mod commands;
 pub mod error;
+pub mod evaluation;
 pub mod files;
 pub mod intake;
 pub mod ledger;

@@ -61,6 +61,12 @@ impl Screen {
         )
     }
 
+    /// A screen that nobody sees.
+    pub fn nowhere() -> Self {
+        let hidden = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        Self::over(io::sink(), hidden, false)
+    }
+
     fn over(out: impl Write + Send + 'static, bars: MultiProgress, interactive: bool) -> Self {
         let queue = Arc::new(Queue::default());
         let (waiting, above) = (Arc::clone(&queue), bars.clone());

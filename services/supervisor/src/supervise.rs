@@ -9,6 +9,7 @@ pub mod nats;
 pub mod parent;
 mod pipe;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -127,6 +128,8 @@ pub struct UpOptions {
     pub log_filter: String,
     /// Show the children's log lines as they are.
     pub raw_logs: bool,
+    /// What else stands in the services' environment.
+    pub environment: Vec<(String, OsString)>,
 }
 
 /// A running Ibid.
@@ -191,6 +194,7 @@ impl Up {
             port,
             log_filter: &options.log_filter,
             raw_logs: options.raw_logs,
+            environment: &options.environment,
         };
         let fleet = Fleet::start(&options.fleet, &around, screen, &stop.kill);
         let endpoint = Endpoint {

@@ -70,8 +70,8 @@ fn read(name: &str) -> Result<Set> {
     let corpus = workspace::corpus().context("no corpus; set IBID_CORPUS to its folder")?;
     let (questions, documents) = match name {
         "squad" => {
-            let (questions, set) = of_beir(&corpus.join("retrieval/squad2-sample"))?;
-            let documents = set.documents.into_iter().map(|document| {
+            let (questions, documents) = of_beir(&corpus.join("retrieval/squad2-sample"))?;
+            let documents = documents.into_iter().map(|document| {
                 let text = format!("{}\n{}\n", document.title.trim(), document.text.trim());
                 let text = text.trim_start().to_owned();
                 (format!("/squad/{}.txt", document.id), Content::Text(text))
@@ -152,7 +152,7 @@ async fn measure(client: &Client, set: &Set, generator: &GeneratorId) -> Result<
             text: judged.text.clone(),
             filter: Filter {
                 collections: vec![set.collection.clone()],
-                documents: Vec::new(),
+                ..Filter::default()
             },
             generator: Some(generator.clone()),
             ..Question::default()

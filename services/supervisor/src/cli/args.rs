@@ -9,6 +9,8 @@ use clap_complete::Shell;
 use shared::contract::{CollectionName, DocumentState, GeneratorId};
 use shared::settings::SECTIONS;
 
+use crate::evaluation::split::Half;
+
 /// `ibid up`.
 #[derive(Debug, Args)]
 pub struct UpArgs {
@@ -167,11 +169,69 @@ pub struct RetryArgs {
     pub outdated: bool,
 }
 
+/// `ibid eval`.
+#[derive(Debug, Subcommand)]
+pub enum EvalCommand {
+    /// Ask sets of judged questions, in folders as BEIR has them
+    Retrieval(EvalRetrievalArgs),
+}
+
+/// `ibid eval retrieval`.
+#[derive(Debug, Args)]
+pub struct EvalRetrievalArgs {
+    /// Folders, each with `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv`
+    #[arg(required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Also with the best passages ordered again by a cross-encoder
+    #[arg(long)]
+    pub rerank: bool,
+    /// Look for the best fixed weight on one half of the questions, and report the other half
+    #[arg(long, conflicts_with = "half")]
+    pub tune: bool,
+    /// Which questions
+    #[arg(long, value_enum, default_value_t = Half::All)]
+    pub half: Half,
+    /// Questions per configuration that are asked again one by one to take the time; 0 for none
+    #[arg(long, value_name = "NUMBER", default_value_t = 200)]
+    pub timed: u32,
+    /// Write everything, question by question, into this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Compare with what `--save` wrote before; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub compare: Vec<PathBuf>,
+    /// Where sets are kept once they are taken in [default: `evaluation` in `IBID_ASSETS`]
+    #[arg(long, value_name = "FOLDER")]
+    pub cache: Option<PathBuf>,
+}
+
 /// `ibid bench`.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
     /// Read files as the parser does; print pages/s, MB/s and memory per format
     Parse(BenchParseArgs),
+    /// Search generated chunks; print how long questions take, step by step
+    Search(BenchSearchArgs),
+}
+
+/// `ibid bench search`.
+#[derive(Debug, Args)]
+pub struct BenchSearchArgs {
+    /// Chunks to search in
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000,
+          value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    pub chunks: u32,
+    /// Questions to ask, all different
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub questions: u32,
+    /// Passages wanted, 1 to 100
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub k: u32,
+    /// Where the chunks are kept for the next time [default: `bench` in `IBID_ASSETS`]
+    #[arg(long, value_name = "FOLDER")]
+    pub cache: Option<PathBuf>,
 }
 
 /// `ibid bench parse`.

@@ -14,7 +14,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "How it is",
         &["status", "models", "link", "doctor", "fsck", "config"],
     ),
-    ("This machine", &["setup", "model", "bench", "completions"]),
+    (
+        "This machine",
+        &["setup", "model", "eval", "bench", "completions"],
+    ),
 ];
 
 const AFTER: &str = "\
@@ -64,7 +67,13 @@ Examples:
 pub(super) const BENCH: &str = "\
 Examples:
   ibid bench parse ~/Documents
-  ibid bench parse ~/Documents --json";
+  ibid bench parse ~/Documents --json
+  ibid bench search                      100,000 generated chunks, 1,000 questions";
+pub(super) const EVAL: &str = "\
+Examples:
+  ibid eval retrieval beir/scifact beir/nfcorpus --save before.json
+  IBID_MODEL__NAME=bge-small-en-v1.5 ibid eval retrieval beir/scifact --compare before.json
+  ibid eval retrieval beir/* --tune";
 pub(super) const RM: &str = "\
 Examples:
   ibid rm handbook.pdf

@@ -1,8 +1,9 @@
-//! `ibid bench`: how fast this machine reads documents. It needs no running Ibid.
+//! `ibid bench`: how fast this machine reads documents and searches. It needs no running Ibid.
 
 mod children;
 mod measure;
 mod report;
+mod search;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ use crate::screen::Screen;
 pub(super) async fn run(command: BenchCommand, json: bool) -> CommandResult {
     match command {
         BenchCommand::Parse(args) => parse(args, json).await,
+        BenchCommand::Search(args) => search::run(args, json).await,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::supervise::{Stop, Up, UpError, UpOptions, fleet};
 
 /// Starts everything, takes the paths in, and waits for the request to end.
 pub(super) async fn run(args: UpArgs, json: bool) -> CommandResult {
-    let mut signals = Signals::listen()?;
+    let signals = Signals::listen()?;
     if let Some(path) = args.paths.iter().find(|path| !path.exists()) {
         return Err(Complaint::new(
             format!("`{}` is not there", path.display()),
@@ -34,16 +34,7 @@ pub(super) async fn run(args: UpArgs, json: bool) -> CommandResult {
     let options = options(parts.assets.join("nats-server").join("nats-server"))?;
     let screen = Screen::stderr();
     screen.line("starting …");
-    let stop = Stop::default();
-    let handing_on = stop.clone();
-    let told = screen.clone();
-    tokio::spawn(async move {
-        signals.next().await;
-        told.line("draining; once more to give up at once");
-        handing_on.drain.cancel();
-        signals.next().await;
-        handing_on.kill.cancel();
-    });
+    let stop = signals.stop(&screen);
     let started = Up::start(options, &screen, &stop).await;
     let up = match started {
         Ok(up) => up,
@@ -91,6 +82,7 @@ fn options(nats_server: PathBuf) -> Result<UpOptions, Complaint> {
         fleet,
         log_filter: telemetry.filter,
         raw_logs: telemetry.json,
+        environment: Vec::new(),
     })
 }
 
@@ -150,14 +142,14 @@ async fn take_in(
 }
 
 /// Ctrl-C, a request to end, and a terminal that was closed.
-struct Signals {
+pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
 impl Signals {
-    fn listen() -> Result<Self, Complaint> {
+    pub(super) fn listen() -> Result<Self, Complaint> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 Complaint::new(format!("cannot listen for signals: {error}"), "try again")
@@ -168,6 +160,20 @@ impl Signals {
             terminate: listen(SignalKind::terminate())?,
             hangup: listen(SignalKind::hangup())?,
         })
+    }
+
+    /// What the first of them drains, and the second ends.
+    pub(super) fn stop(mut self, screen: &Screen) -> Stop {
+        let stop = Stop::default();
+        let (handing_on, told) = (stop.clone(), screen.clone());
+        tokio::spawn(async move {
+            self.next().await;
+            told.line("draining; once more to give up at once");
+            handing_on.drain.cancel();
+            self.next().await;
+            handing_on.kill.cancel();
+        });
+        stop
     }
 
     async fn next(&mut self) {

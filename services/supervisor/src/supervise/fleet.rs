@@ -59,6 +59,8 @@ pub struct Surroundings<'a> {
     pub log_filter: &'a str,
     /// Whether their log lines are shown as they are.
     pub raw_logs: bool,
+    /// What else stands in their environment; it goes before our own.
+    pub environment: &'a [(String, OsString)],
 }
 
 /// All running services.
@@ -170,6 +172,7 @@ fn spec(service: &str, name: String, around: &Surroundings<'_>) -> ChildSpec {
         let threads = cores.saturating_sub(1).max(1).to_string();
         environment.push((MODEL_THREADS.to_owned(), threads.into()));
     }
+    environment.extend(around.environment.iter().cloned());
     ChildSpec {
         name,
         program: around.ibid.to_owned(),
@@ -199,6 +202,7 @@ mod tests {
             port: 4277,
             log_filter: "info",
             raw_logs: false,
+            environment: &[],
         };
         let settings = Settings {
             parsers: 2,
