@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use futures::StreamExt as _;
 use shared::contract::{
-    AnswerEvent, Citation, ErrorBody, GeneratorId, LeftOut, Passage, Provider, Question,
-    SearchReply, Timings, TokenUsage,
+    AnswerEvent, Citation, ErrorBody, GeneratorId, LeftOut, Provider, Question, SearchReply,
+    Timings, TokenUsage,
 };
 use shared::metrics::{SpeechClock, SpeechOutcome};
 use tokio::sync::mpsc::Sender;
@@ -13,14 +13,16 @@ use tracing::{Instrument as _, Span, debug, field, info, info_span, warn};
 
 use crate::cite::Citations;
 use crate::engines::Engines;
+use crate::finish::{Found, Purpose};
 use crate::generation::{
     Candidate, GenerateError, GenerationSettings, Generators, Limits, Piece, Pieces, Stop,
 };
 use crate::partly_read::PartlyRead;
-use crate::prompt::{NOT_IN_DOCUMENTS, prompt};
-use crate::search::search;
+use crate::prompt::{Asked, Given, NOT_IN_DOCUMENTS, prompt};
+use crate::search::{find, search};
 use crate::settings::Settings;
 use crate::source::{citations, sources};
+use crate::understand::{rewrite, understand};
 
 const NOTHING_FOUND: &str = "Nothing in these documents matches the question.\n";
 
@@ -57,16 +59,31 @@ impl Answerer {
         let reply = search(self.engines.as_ref(), question, &self.settings)
             .instrument(info_span!("search"))
             .await;
-        match &reply {
-            Ok(reply) => debug!(
-                passages = reply.passages.len(),
-                notes = reply.notes.len(),
-                duration_ms = reply.timings.total_ms,
-                "searched"
-            ),
-            Err(error) => warn!(code = ?error.code, message = %error.message, "not searched"),
-        }
+        note_search(reply.as_ref());
         reply
+    }
+
+    /// Searches for what an answer rests on. A follow-up is first made a question of its own.
+    async fn find(&self, question: &Question) -> Result<Found, ErrorBody> {
+        let started = Instant::now();
+        let limit = self.settings.rewrite_deadline();
+        let understood = understand(question);
+        let understood = rewrite(&self.generators, question, understood, limit)
+            .instrument(info_span!("understand"))
+            .await;
+        let understand_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let purpose = Purpose::Answer {
+            tokens: self.generation.context_tokens,
+        };
+        let asked = (question, understood);
+        let mut found = find(self.engines.as_ref(), asked, &self.settings, purpose)
+            .instrument(info_span!("search"))
+            .await;
+        if let Ok(found) = &mut found {
+            found.reply.timings.understand_ms = understand_ms;
+        }
+        note_search(found.as_ref().map(|found| &found.reply));
+        found
     }
 
     /// Sends the events of an answer, in order: the sources, the tokens, the end; or an error.
@@ -74,7 +91,7 @@ impl Answerer {
     pub async fn answer(&self, question: &Question, events: &Sender<AnswerEvent>) {
         let started = Instant::now();
         let listener = Listener(events);
-        let last = match self.search(question).await {
+        let last = match self.find(question).await {
             Ok(found) => self.write(question, found, started, &listener).await,
             Err(error) => Ok(AnswerEvent::Error { error }),
         };
@@ -88,10 +105,11 @@ impl Answerer {
     async fn write(
         &self,
         question: &Question,
-        found: SearchReply,
+        found: Found,
         started: Instant,
         listener: &Listener<'_>,
     ) -> Result<AnswerEvent, Gone> {
+        let (tight, no_room, found) = (found.tight, found.no_room, found.reply);
         let sources = sources(&found.passages);
         let said = AnswerEvent::Sources {
             sources,
@@ -116,14 +134,21 @@ impl Answerer {
             let provider = candidate.generator.provider();
             let span = info_span!("generate", generator = field::Empty);
             writing.wait_for(provider, &span);
-            let begun = self.begin(&candidate, question, &found.passages);
+            let given = Given {
+                wide: &found.passages,
+                tight: &tight,
+            };
+            let begun = self.begin(&candidate, question, &found.understood.text, given);
             match begun.instrument(span.clone()).await {
                 Ok((model, pieces, left_out)) => {
                     let id = GeneratorId::new(provider, model);
                     span.record("generator", field::display(&id));
                     let given = found.passages.len() - left_out.sources as usize;
                     writing.citations.only(given);
-                    writing.left_out = left_out;
+                    writing.left_out = LeftOut {
+                        sources: left_out.sources + no_room,
+                        ..left_out
+                    };
                     let outcome = writing.pass_on(pieces, listener).instrument(span).await?;
                     return Ok(match outcome {
                         Ok(()) => writing.done(id),
@@ -151,14 +176,31 @@ impl Answerer {
         &self,
         candidate: &Candidate,
         question: &Question,
-        passages: &[Passage],
+        standalone: &str,
+        given: Given<'_>,
     ) -> Result<(String, Pieces, LeftOut), GenerateError> {
         let model = candidate.model().await?;
         let limits: Limits = candidate.generator.check(&model).await?;
-        let given = (&self.generation, limits);
-        let (prompt, left_out) = prompt(question.text.trim(), passages, &question.history, given);
+        let asked = Asked {
+            typed: question.text.trim(),
+            standalone,
+            history: &question.history,
+        };
+        let (prompt, left_out) = prompt(asked, given, (&self.generation, limits));
         let pieces = candidate.generator.generate(&model, prompt).await?;
         Ok((model, pieces, left_out))
+    }
+}
+
+fn note_search(outcome: Result<&SearchReply, &ErrorBody>) {
+    match outcome {
+        Ok(reply) => debug!(
+            passages = reply.passages.len(),
+            notes = reply.notes.len(),
+            duration_ms = reply.timings.total_ms,
+            "searched"
+        ),
+        Err(error) => warn!(code = ?error.code, message = %error.message, "not searched"),
     }
 }
 

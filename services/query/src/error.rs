@@ -24,6 +24,16 @@ pub enum QuestionError {
         /// The limit.
         most: u32,
     },
+    /// More documents or chunks to explain than one reply holds.
+    #[error("{wanted} {what} are to be explained but {most} are the most")]
+    TooManyExplained {
+        /// `documents` or `chunks`.
+        what: &'static str,
+        /// As asked.
+        wanted: usize,
+        /// The limit.
+        most: usize,
+    },
     /// A weight that is no share.
     #[error("the semantic weight is {weight} but goes from 0 to 1")]
     Weight {
@@ -38,6 +48,7 @@ impl From<QuestionError> for ErrorBody {
             QuestionError::Empty => "type a question",
             QuestionError::TooLong { .. } => "shorten it",
             QuestionError::TooMany { .. } => "ask for fewer passages",
+            QuestionError::TooManyExplained { .. } => "ask about fewer",
             QuestionError::Weight { .. } => "use 0 for keywords only, 1 for meaning only",
         };
         Self::new(ErrorCode::BadRequest, error.to_string(), remedy)

@@ -62,7 +62,7 @@ pub struct Message {
 /// All that a generator gets for one answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// The question alone.
+    /// The question alone, as it can be understood without the earlier turns.
     pub question: String,
     /// The passages it may use, numbered from 1 in this order.
     pub passages: Vec<Passage>,

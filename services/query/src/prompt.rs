@@ -22,14 +22,34 @@ const HISTORY_SHARE: u32 = 3;
 /// Marks that a chat template puts around a message, at most.
 const PER_MESSAGE: u32 = 12;
 
-/// The prompt for `question`, and what did not fit: passages are given up from the last one,
-/// turns from the first one. `limits` are the model's.
-pub fn prompt(
-    question: &str,
-    passages: &[Passage],
-    history: &[Turn],
+/// A question as a prompt has it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// As typed; a model reads it below the earlier turns.
+    pub(crate) typed: &'a str,
+    /// As it was searched for: it says the same without them.
+    pub(crate) standalone: &'a str,
+    /// The earlier turns, oldest first.
+    pub(crate) history: &'a [Turn],
+}
+
+/// The same passages twice.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// With what stands around the hits.
+    pub(crate) wide: &'a [Passage],
+    /// The hits alone; read where the room is short.
+    pub(crate) tight: &'a [Passage],
+}
+
+/// The prompt for a question, and what did not fit: what stands around the hits is given up first,
+/// then passages, from the last one, and turns, from the first one. `limits` are the model's.
+pub(crate) fn prompt(
+    asked: Asked<'_>,
+    given: Given<'_>,
     (settings, limits): (&GenerationSettings, Limits),
 ) -> (Prompt, LeftOut) {
+    let (question, history) = (asked.typed, asked.history);
     let fixed = tokens(RULES) + tokens(question) + 4 * PER_MESSAGE;
     let window = limits.window_tokens.unwrap_or(u32::MAX);
     let room = window
@@ -37,7 +57,10 @@ pub fn prompt(
         .saturating_sub(settings.answer_tokens);
     let wanted = limits.context_tokens.unwrap_or(u32::MAX);
     let context = settings.context_tokens.min(wanted).min(room);
-    let (excerpts, given, used) = excerpts(passages, context);
+    let mut passages = fitted(given, context);
+    let found = passages.len();
+    let (excerpts, given, used) = excerpts(&passages, context);
+    passages.truncate(given);
     let for_turns = (settings.context_tokens / HISTORY_SHARE).min(room.saturating_sub(used));
     let (turns, turn_tokens) = recent(history, settings.history_turns, for_turns);
 
@@ -52,19 +75,44 @@ pub fn prompt(
         format!("Passages:\n{excerpts}\nQuestion: {question}"),
     ));
     let left_out = LeftOut {
-        sources: count(passages.len() - given),
+        sources: count(found - given),
         turns: count(history.len() - turns.len()),
         answer_cut: false,
     };
     let prompt = Prompt {
-        question: question.to_owned(),
-        passages: passages.iter().take(given).cloned().collect(),
+        question: asked.standalone.to_owned(),
+        passages,
         messages,
         tokens: fixed + used + turn_tokens,
         answer_tokens: settings.answer_tokens,
         temperature: settings.temperature,
     };
     (prompt, left_out)
+}
+
+/// The passages, the last ones tight as far as that is needed to fit them into `budget` tokens.
+fn fitted(given: Given<'_>, budget: u32) -> Vec<Passage> {
+    let costs = |passages: &[Passage]| -> Vec<u32> {
+        let numbered = (1..).zip(passages);
+        numbered
+            .map(|(number, passage)| cost(number, passage))
+            .collect()
+    };
+    let (wide, tight) = (costs(given.wide), costs(given.tight));
+    let mut total: u32 = wide.iter().sum();
+    let mut passages = given.wide.to_vec();
+    let pairs = passages
+        .iter_mut()
+        .zip(given.tight)
+        .zip(wide.iter().zip(&tight));
+    for ((passage, tighter), (wide, tight)) in pairs.rev() {
+        if total <= budget {
+            break;
+        }
+        total = total.saturating_sub(wide.saturating_sub(*tight));
+        passage.clone_from(tighter);
+    }
+    passages
 }
 
 /// As many passages as fit into `budget` tokens, their number, and the tokens they take.
@@ -81,6 +129,11 @@ fn excerpts(passages: &[Passage], budget: u32) -> (String, usize, u32) {
         given += 1;
     }
     (text, given, used)
+}
+
+/// Tokens that `passage` takes in a prompt, as number `number`.
+pub(crate) fn cost(number: usize, passage: &Passage) -> u32 {
+    tokens(&excerpt(number, passage))
 }
 
 /// One passage with its number. What could be taken for its end, or for a citation, is altered.

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use shared::contract::{
-    ChunkId, ErrorBody, Hit, Hits, Passage, Question, SearchReply, Standing, Timings, Understood,
+    ChunkId, ErrorBody, FusionMethod, Hit, Hits, Question, SearchReply, Standing, Timings,
+    Understood, Weighing,
 };
 
 use crate::candidate::Candidate;
 use crate::engines::{Engines, Wanted};
 use crate::error::QuestionError;
+use crate::explain;
+use crate::finish::{Found, Purpose, Ranked, finish};
 use crate::fusion::fuse;
-use crate::label::label;
 use crate::settings::Settings;
 use crate::understand::understand;
 
@@ -63,6 +65,7 @@ impl Plan {
         if !(0.0..=1.0).contains(&weight) {
             return Err(QuestionError::Weight { weight });
         }
+        explain::check(question)?;
         Ok(Self {
             passages: k as usize,
             weight,
@@ -87,8 +90,22 @@ pub async fn search(
     question: &Question,
     settings: &Settings,
 ) -> Result<SearchReply, ErrorBody> {
+    let asked = (question, understand(question));
+    let found = find(engines, asked, settings, Purpose::Search).await?;
+    Ok(found.reply)
+}
+
+/// What is found for a question that has been understood.
+///
+/// # Errors
+/// As [`search`].
+pub(crate) async fn find(
+    engines: &dyn Engines,
+    (question, understood): (&Question, Understood),
+    settings: &Settings,
+    purpose: Purpose,
+) -> Result<Found, ErrorBody> {
     let started = Instant::now();
-    let understood = understand(question);
     let plan = Plan::of(question, &understood, settings)?;
     let mut timings = Timings::default();
     let (by_words, by_meaning) = tokio::join!(keyword(engines, &plan), vector(engines, &plan));
@@ -109,17 +126,23 @@ pub async fn search(
         (Err(error), _) | (_, Err(error)) => return Err(error),
     };
     let fusing = Instant::now();
-    let passages = passages(fuse_hits(&plan, by_words.hits, by_meaning.hits));
+    let candidates = fuse_hits(&plan, by_words.hits, by_meaning.hits);
     timings.fuse_ms = millis(fusing);
-    timings.total_ms = millis(started);
-    Ok(SearchReply {
-        passages,
+    let ranked = Ranked {
+        candidates,
+        k: plan.passages,
+        weighing: Weighing {
+            method: FusionMethod::Rrf,
+            semantic_weight: plan.weight,
+            reason: "as asked or set".to_owned(),
+        },
+        wanted: plan.wanted,
+        understood,
         timings,
         notes,
-        understood,
-        weighing: None,
-        explanation: None,
-    })
+        started,
+    };
+    Ok(finish(engines, question, ranked, settings, purpose).await)
 }
 
 /// What came of asking one engine; an engine without weight is not asked and finds nothing.
@@ -182,7 +205,6 @@ fn fuse_hits(plan: &Plan, by_words: Vec<Hit>, by_meaning: Vec<Hit>) -> Vec<Candi
     }
     fused
         .into_iter()
-        .take(plan.passages)
         .filter_map(|fused| {
             Some(Candidate {
                 keyword: keyword.remove(&fused.chunk_id),
@@ -206,18 +228,6 @@ fn standings(hits: &[Hit]) -> HashMap<ChunkId, Standing> {
         (hit.chunk_id.clone(), standing)
     });
     ranked.collect()
-}
-
-fn passages(candidates: Vec<Candidate>) -> Vec<Passage> {
-    let passage = |candidate: Candidate| Passage {
-        label: label(&candidate.hit),
-        hit: candidate.hit,
-        keyword_rank: candidate.keyword.and_then(|standing| standing.rank),
-        vector_rank: candidate.vector.and_then(|standing| standing.rank),
-        rerank_score: candidate.reranked.map(|standing| standing.score),
-        merged: Vec::new(),
-    };
-    candidates.into_iter().map(passage).collect()
 }
 
 fn millis(since: Instant) -> f64 {

@@ -23,6 +23,12 @@ pub struct Settings {
     pub rerank: bool,
     /// How long reranking may take, in milliseconds; what is not reached keeps its place.
     pub rerank_budget_ms: u64,
+    /// Tokens that a passage of an answer has with the text around it; 0 for the text that was
+    /// found alone.
+    pub expand_tokens: u32,
+    /// How long the language model may take to make a follow-up a question of its own, in
+    /// milliseconds; 0 to leave that to a rule.
+    pub rewrite_deadline_ms: u64,
     /// Questions worked on at once; more are refused as busy.
     pub questions_in_flight: usize,
 }
@@ -37,6 +43,8 @@ impl Default for Settings {
             vector_deadline_ms: 3_000,
             rerank: false,
             rerank_budget_ms: 1_000,
+            expand_tokens: 600,
+            rewrite_deadline_ms: 3_000,
             questions_in_flight: 32,
         }
     }
@@ -53,6 +61,10 @@ impl Settings {
 
     pub(crate) fn vector_deadline(&self) -> Duration {
         Duration::from_millis(self.vector_deadline_ms)
+    }
+
+    pub(crate) fn rewrite_deadline(&self) -> Duration {
+        Duration::from_millis(self.rewrite_deadline_ms)
     }
 
     /// The reranker keeps to its budget; this is for one that is not there.

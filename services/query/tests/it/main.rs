@@ -7,6 +7,10 @@ mod builtin;
 #[cfg(test)]
 mod bus;
 #[cfg(test)]
+mod explaining;
+#[cfg(test)]
+mod following;
+#[cfg(test)]
 mod fusing;
 #[cfg(test)]
 mod labels;

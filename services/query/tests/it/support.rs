@@ -166,6 +166,8 @@ pub(crate) struct Shelf {
     pub(crate) keyword: Result<Vec<Hit>, ErrorCode>,
     pub(crate) embed: Result<(), ErrorCode>,
     pub(crate) vector: Result<Vec<Hit>, ErrorCode>,
+    /// What stands around the hits, in reading order.
+    pub(crate) neighbours: Result<Vec<Hit>, ErrorCode>,
     /// What was asked of which engine.
     pub(crate) asked: Mutex<Vec<(&'static str, Wanted)>>,
 }
@@ -176,6 +178,7 @@ impl Shelf {
             keyword: Ok(keyword),
             embed: Ok(()),
             vector: Ok(vector),
+            neighbours: Ok(Vec::new()),
             asked: Mutex::default(),
         }
     }
@@ -228,7 +231,18 @@ impl Engines for Shelf {
         Err(failed(ErrorCode::Unavailable))
     }
 
-    async fn neighbours(&self, _request: &Neighbours) -> Result<NeighbourList, ErrorBody> {
-        Err(failed(ErrorCode::Unavailable))
+    async fn neighbours(&self, request: &Neighbours) -> Result<NeighbourList, ErrorBody> {
+        let all = self.neighbours.clone().map_err(failed)?;
+        let near = |id: &ChunkId| {
+            let from = id.index.saturating_sub(request.before);
+            let reach = from..=id.index + request.after;
+            let near = all.iter().filter(|hit| {
+                hit.chunk_id.file_hash == id.file_hash && reach.contains(&hit.chunk_id.index)
+            });
+            near.cloned().collect()
+        };
+        Ok(NeighbourList {
+            runs: request.chunks.iter().map(near).collect(),
+        })
     }
 }

@@ -84,6 +84,13 @@ pub struct SearchArgs {
     /// Where to look.
     #[command(flatten)]
     pub scope: ScopeArgs,
+    /// Say of everything that was found where it ranks, and why it is shown or not
+    #[arg(long)]
+    pub explain: bool,
+    /// Say also why nothing of this document, by path, name or id, is shown; may be given several
+    /// times
+    #[arg(long, value_name = "DOCUMENT")]
+    pub explain_document: Vec<String>,
 }
 
 /// `ibid ask`.

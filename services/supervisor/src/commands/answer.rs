@@ -7,7 +7,7 @@ use shared::contract::{
     AnswerEvent, Citation, GeneratorId, LeftOut, Question, Source, Timings, TokenUsage,
 };
 
-use super::search::{indented, labelled};
+use super::search::{indented, labelled, searched_for};
 use crate::client::Gateway;
 use crate::error::Complaint;
 use crate::output::{self, count, style};
@@ -45,7 +45,16 @@ pub(super) async fn show(
             output::json_line(&event)?;
         }
         match event {
-            AnswerEvent::Sources { sources, .. } => whole.sources = sources,
+            AnswerEvent::Sources {
+                sources,
+                understood,
+                ..
+            } => {
+                if !json {
+                    searched_for(&understood)?;
+                }
+                whole.sources = sources;
+            }
             AnswerEvent::Token { text } => {
                 if !json {
                     output::piece(&output::text(&text))?;

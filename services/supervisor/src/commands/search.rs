@@ -1,12 +1,16 @@
 //! `ibid search`.
 
+mod explained;
+
+use std::io;
 use std::process::ExitCode;
 
-use shared::contract::{Hit, Passage, Question};
+use shared::contract::{DocumentId, Hit, Passage, Question, Understood};
 
-use super::{gateway, scope};
+use super::{find_document, gateway, scope};
 use crate::cli::SearchArgs;
-use crate::error::CommandResult;
+use crate::client::Gateway;
+use crate::error::{CommandResult, Complaint};
 use crate::output::{self, name, style};
 
 /// Finds passages.
@@ -14,6 +18,8 @@ pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
     let gateway = gateway()?;
     let question = Question {
         text: args.question.join(" "),
+        explain: args.explain,
+        explain_documents: documents(&gateway, &args.explain_document).await?,
         ..scope::question(&gateway, &args.scope).await?
     };
     let reply = gateway.search(&question).await?;
@@ -21,6 +27,7 @@ pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
         output::json(&reply)?;
         return Ok(ExitCode::SUCCESS);
     }
+    searched_for(&reply.understood)?;
     if reply.passages.is_empty() {
         output::line("nothing was found")?;
     }
@@ -28,6 +35,9 @@ pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
         output::line(headline(index + 1, passage))?;
         output::line(indented(&whole(&passage.hit)))?;
         output::line("")?;
+    }
+    if let Some(explanation) = &reply.explanation {
+        explained::tell(explanation)?;
     }
     for note in &reply.notes {
         output::line(style().yellow().apply_to(format!("note: {note}")))?;
@@ -38,6 +48,30 @@ pub(super) async fn run(args: SearchArgs, json: bool) -> CommandResult {
         timings.total_ms, timings.embed_ms, timings.keyword_ms, timings.vector_ms
     )))?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn documents(gateway: &Gateway, wanted: &[String]) -> Result<Vec<DocumentId>, Complaint> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = find_document::all(gateway, None).await?;
+    let ids = wanted.iter().map(|wanted| {
+        let found = find_document::one(&all, wanted)?;
+        Ok(found.id.clone())
+    });
+    ids.collect()
+}
+
+/// Says what was searched for, when it is not what was typed.
+///
+/// # Errors
+/// When standard output is closed.
+pub(super) fn searched_for(understood: &Understood) -> io::Result<()> {
+    if understood.rewritten.is_none() {
+        return Ok(());
+    }
+    let told = format!("searched for: {}", output::text(&understood.text));
+    output::line(style().dim().apply_to(told))
 }
 
 /// The passage's text, below the header of the table that it goes on from.
