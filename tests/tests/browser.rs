@@ -116,3 +116,53 @@ async fn a_question_in_the_browser_gets_a_cited_answer() -> Result<()> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn a_filter_in_the_browser_narrows_the_sources() -> Result<()> {
+    let Some(browser) = chromium() else {
+        println!("skipped: chromium is not on this machine");
+        return Ok(());
+    };
+    let notes = tempfile::tempdir()?;
+    let note = notes.path().join("workshop.md");
+    std::fs::write(
+        &note,
+        "# Workshop\n\nError code E23 was seen twice this spring.\n",
+    )?;
+    let manual = samples::folder().join("manuals");
+    let harness = Harness::start(&[&manual, notes.path()]).await?;
+    harness.client().wait_until_final(2, LIMIT).await?;
+    let asked = |options: &str| {
+        let url = harness.client().url();
+        let address = format!("{url}#q=What+does+error+code+E23+mean%3F{options}");
+        let browser = &browser;
+        async move { document_at(browser, &address).await }
+    };
+    let source = |name: &str| format!("/{name}\">{name}</cite>");
+    let (of_manual, of_note) = (source("kl-40-service-manual.pdf"), source("workshop.md"));
+
+    let page = asked("").await?;
+    ensure!(
+        page.contains(&of_manual) && page.contains(&of_note),
+        "{page}"
+    );
+    ensure!(page.contains("Why these passages?"), "{page}");
+
+    let page = asked("&type=Markdown&weight=0.2").await?;
+    ensure!(
+        !page.contains(&of_manual) && page.contains(&of_note),
+        "{page}"
+    );
+    for chip in [
+        "Remove type: Markdown",
+        "Remove 80 % keywords, 20 % meaning",
+    ] {
+        ensure!(page.contains(chip), "no chip `{chip}`:\n{page}");
+    }
+
+    let page = asked("&type=Markdown&to=1999-12-31").await?;
+    ensure!(!page.contains("</cite>"), "{page}");
+    let told = "No document matches the filter: none is dated 1999-12-31 or earlier";
+    ensure!(page.contains(told), "{page}");
+    Ok(())
+}

@@ -1,8 +1,9 @@
 // The conversation: a question goes out, a turn streams in above the earlier ones.
 
-import { events } from "./api.js";
+import { call, events } from "./api.js";
 import { byId, make } from "./dom.js";
 import { chosenModel } from "./models.js";
+import { chosenOptions, keptCollection, takeOptions } from "./options.js";
 import { Turn } from "./turn.js";
 
 const question = byId("question");
@@ -38,11 +39,13 @@ export function startAsking() {
   askFromAddress();
 }
 
-/** A link or bookmark may carry a question: `/#q=what+is+the+notice+period`. What stands behind
- * the `#` stays in the browser. */
+/** A link or bookmark may carry a question with its search options:
+ * `/#q=what+is+the+notice+period&type=PDF`. What stands behind the `#` stays in the browser. */
 function askFromAddress() {
-  const asked = new URLSearchParams(location.hash.slice(1)).get("q")?.trim();
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const asked = parameters.get("q")?.trim();
   if (!asked) return;
+  takeOptions(parameters);
   question.value = asked;
   fit();
   ask(asked);
@@ -53,9 +56,10 @@ export function offerCollections(names) {
   const select = byId("ask-collection");
   const known = [...select.options].slice(1).map((option) => option.value);
   if (known.join() === names.join()) return;
-  const chosen = select.value;
+  const chosen = select.value || keptCollection();
   select.replaceChildren(select.options[0], ...names.map((name) => make("option", { value: name }, name)));
   if (names.includes(chosen)) select.value = chosen;
+  select.dispatchEvent(new Event("change"));
   byId("scope").hidden = names.length < 2;
 }
 
@@ -90,12 +94,11 @@ async function ask(asked) {
   running?.abort();
   const mine = new AbortController();
   running = mine;
-  const turn = new Turn(asked, say);
+  const options = chosenOptions();
+  const turn = new Turn(asked, say, (understood) => explained(understood?.text || asked, options));
   begin(turn);
   try {
-    const collection = byId("ask-collection").value;
-    const body = { text: asked, history: history.slice(-MOST_TURNS) };
-    if (collection) body.filter = { collections: [collection] };
+    const body = { ...options, text: asked, history: history.slice(-MOST_TURNS) };
     const model = chosenModel();
     if (model) body.generator = model;
     for await (const event of events("/ask", body, mine.signal)) turn.hear(event);
@@ -112,6 +115,9 @@ async function ask(asked) {
   }
   if (running === mine) end();
 }
+
+/** The search behind an answer once more, with the reasons. */
+const explained = (text, options) => call("POST", "/search", { ...options, text, explain: true });
 
 function begin(turn) {
   byId("ask-empty").hidden = true;

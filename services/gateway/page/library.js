@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { closeDetail, openDetail, refreshDetail, startDetail } from "./detail.js";
 import { byId, bytes, count, icon, make, problem, sentence, withCode } from "./dom.js";
 import { coverageText, gaps, kindOf, ledger, pagesText, strip } from "./ledger.js";
+import { offerLanguages } from "./options.js";
 import { isLocked, unlock } from "./unlock.js";
 
 const PAGE = 50;
@@ -90,6 +91,7 @@ export async function refresh() {
   const { documents, total } = await load();
   if (mine !== turn) return;
   draw(documents);
+  offerLanguages(documents.map((view) => view.language).filter(Boolean));
   const filtered = filter.value !== "";
   byId("shelf-empty").hidden = filtered || total > 0;
   byId("shelf-none").hidden = !filtered || total > 0;

@@ -5,6 +5,7 @@ import { byId, make, withCode } from "./dom.js";
 import { refresh, startLibrary } from "./library.js";
 import { logInFromAddress, startLogin } from "./login.js";
 import { startModels } from "./models.js";
+import { startOptions } from "./options.js";
 import { startPicking } from "./pick.js";
 import { startReading } from "./reader.js";
 import { inWork, refreshStatus } from "./status.js";
@@ -58,6 +59,7 @@ const add = startUploads(() => {
 startLogin();
 await logInFromAddress();
 startModels();
+startOptions();
 startAsking();
 startReading();
 startLibrary(notice);

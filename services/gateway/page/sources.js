@@ -23,7 +23,7 @@ function item(source, prefix) {
   read.addEventListener("click", () => openPage(source));
   return make(
     "li",
-    { id: `${prefix}-source-${source.number}`, tabIndex: -1, className: "source", data: { number: source.number } },
+    { id: `${prefix}-source-${source.number}`, tabIndex: -1, className: "source", data: { number: source.number, chunk: source.chunk_id } },
     make(
       "p",
       { className: "source-label" },

@@ -3,12 +3,17 @@
 import { count, make, problem, sentence, withCode } from "./dom.js";
 import { mark, render } from "./markdown.js";
 import { sourceList } from "./sources.js";
+import { whySection } from "./why.js";
 
 let turns = 0;
 
 export class Turn {
-  /** `say(text)` is read out to those who cannot see the page. */
-  constructor(question, say) {
+  /**
+   * `say(text)` is read out to those who cannot see the page; `explain(understood)` gives the
+   * search's reply with its reasons.
+   */
+  constructor(question, say, explain) {
+    this.explain = explain;
     this.id = `turn-${(turns += 1)}`;
     this.say = say;
     this.markdown = "";
@@ -36,16 +41,20 @@ export class Turn {
 
   hear(event) {
     if (this.ended) return;
-    if (event.event === "sources") this.found(event.sources);
+    if (event.event === "sources") this.found(event.sources, event.understood);
     else if (event.event === "token") this.write(event.text);
     else if (event.event === "done") this.finish(event);
     else if (event.event === "error") this.fail(event.error);
   }
 
-  found(sources) {
+  found(sources, understood) {
     this.sources = sources;
-    this.list.hidden = sources.length === 0;
-    this.list.replaceChildren(...(sources.length ? sourceList(sources, this.id) : []));
+    const rewritten = understood?.rewritten ? make("p", { className: "searched" }, "Searched for: ", make("q", {}, understood.text)) : null;
+    this.list.hidden = sources.length === 0 && !rewritten;
+    const parts = sources.length ? sourceList(sources, this.id) : [];
+    if (rewritten) parts.splice(1, 0, rewritten);
+    if (sources.length) parts.push(whySection(() => this.explain(understood), this.list));
+    this.list.replaceChildren(...parts);
     this.say(sources.length ? `${count(sources.length, "source")} found.` : "");
   }
 

@@ -92,6 +92,7 @@ function formOf(file, name, collection) {
   const form = new FormData();
   form.append("path", `upload://${collection}/${name}`);
   form.append("collection", collection);
+  if (file.lastModified) form.append("modified", String(file.lastModified));
   form.append("file", file, file.name);
   return form;
 }

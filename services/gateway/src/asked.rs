@@ -192,6 +192,21 @@ mod tests {
             r#"{"text":"a","history":[{"question":"a","anwser":"b"}]}"#,
             "`anwser`",
         );
+        let filter = |body: &str| format!(r#"{{"text":"a","filter":{body}}}"#);
+        check(
+            &filter(r#"{"formats":["PDF"]}"#),
+            "unknown variant `PDF`, expected one of `markdown`, `text`, `pdf`",
+        );
+        check(&filter(r#"{"from":"30.11.2026"}"#), "a day like 2026-11-30");
+        check(&filter(r#"{"to":"2026-02-30"}"#), "a day like 2026-11-30");
+        check(
+            &filter(r#"{"languages":["english"]}"#),
+            "`english` is not a language: give its ISO 639-1 code, such as en",
+        );
+        check(
+            r#"{"text":"a","fusion":"sum"}"#,
+            "unknown variant `sum`, expected `rrf` or `average`",
+        );
         check(r#"{"k":3}"#, "missing field `text`");
         check("[]", "expected a question as an object");
         check("7", "expected a question as an object");

@@ -217,10 +217,13 @@ struct FormFields {
     collection: Option<String>,
     /// `true` to do all work again even if nothing changed.
     force: Option<String>,
+    /// When the next file was last written, as RFC 3339 or in milliseconds since 1970: its date for
+    /// filters. When left out, that of its admission.
+    modified: Option<String>,
     /// The password of the next file, if it is locked. It is kept sealed.
     #[schemars(extend("format" = "password"))]
     password: Option<String>,
-    /// The file. More may follow, each with its own `path` before it.
+    /// The file. More may follow, each with its own `path` and `modified` before it.
     #[schemars(extend("format" = "binary"))]
     file: String,
 }

@@ -24,7 +24,7 @@ pub const INDEX: Asset = Asset {
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 19] = [
+const ASSETS: [Asset; 21] = [
     Asset {
         name: "style.css",
         media_type: "text/css; charset=utf-8",
@@ -69,6 +69,16 @@ const ASSETS: [Asset; 19] = [
         name: "models.js",
         media_type: SCRIPT,
         text: include_str!("../page/models.js"),
+    },
+    Asset {
+        name: "options.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/options.js"),
+    },
+    Asset {
+        name: "why.js",
+        media_type: SCRIPT,
+        text: include_str!("../page/why.js"),
     },
     Asset {
         name: "reader.js",

@@ -10,8 +10,11 @@ mod check;
 mod commit;
 mod dump;
 mod feed;
+mod filter;
 mod join;
+mod language;
 mod list;
+mod neighbours;
 mod pages;
 mod receipt;
 mod remove;
@@ -22,6 +25,8 @@ mod visible;
 
 #[cfg(test)]
 mod model_tests;
+#[cfg(test)]
+mod scale_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -46,6 +51,9 @@ use crate::error::CatalogError;
 
 /// Idle readers kept open; more are opened under load and closed again.
 const IDLE_READERS: usize = 3;
+
+/// Bytes of the file that a reader maps; it reads what lies beyond.
+const MAPPED_BYTES: i64 = 1 << 30;
 
 /// The catalog. Cheap to clone.
 #[derive(Clone)]
@@ -183,7 +191,7 @@ impl Catalog {
         let idle = self.inner.readers.lock().pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => connect(&self.inner.path).map_err(|source| CatalogError::Open {
+            None => reader(&self.inner.path).map_err(|source| CatalogError::Open {
                 path: self.inner.path.clone(),
                 source,
             })?,
@@ -197,6 +205,14 @@ impl Catalog {
         }
         Ok(value)
     }
+}
+
+/// A connection that reads the file where the system has it in memory: the hits of a question lie
+/// anywhere in it.
+fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = connect(path)?;
+    connection.pragma_update_and_check(None, "mmap_size", MAPPED_BYTES, |_| Ok(()))?;
+    Ok(connection)
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

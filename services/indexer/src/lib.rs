@@ -168,6 +168,7 @@ pub async fn serve(
     )
     .await?;
 
+    let languages = catalog.clone();
     let feeder = Feeder::new(
         (catalog, blobs),
         bus.clone(),
@@ -184,6 +185,7 @@ pub async fn serve(
         bus.consume_dead_letters(Arc::new(Coroner(bench)), &drain, &service.health),
         tokio::spawn(drained(feeder.run(drain.clone()))),
         tokio::spawn(drained(janitor.run(drain.clone()))),
+        tokio::spawn(drained(languages.tell_all_languages(drain.clone()))),
         tokio::spawn(drained(follower.run(drain))),
     ];
     service.run_until_drained(loops).await

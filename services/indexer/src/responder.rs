@@ -11,7 +11,7 @@ use shared::bus::{Bus, BusError};
 use shared::contract::subject::call;
 use shared::contract::{
     Admit, Admitted, CatalogStatus, DeletionReceipt, DocumentId, DumpRequest, ErrorBody, ErrorCode,
-    FsckReport, KeywordSearch, ListDocuments, ListPages, Retried, Retry, VectorSearch,
+    FsckReport, KeywordSearch, ListDocuments, ListPages, Neighbours, Retried, Retry, VectorSearch,
 };
 use shared::service::Drain;
 use tokio::sync::Mutex;
@@ -113,6 +113,15 @@ impl Responder {
             |this, request: VectorSearch| async move {
                 let searcher = Arc::clone(&this.searcher);
                 search(move || searcher.vector(&request)).await
+            },
+        )
+        .await?;
+        on.listen(
+            call::CATALOG_NEIGHBOURS,
+            searches,
+            |this, request: Neighbours| async move {
+                let searcher = Arc::clone(&this.searcher);
+                search(move || searcher.neighbours(&request)).await
             },
         )
         .await

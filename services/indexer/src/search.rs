@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use shared::contract::{ErrorBody, ErrorCode, Filter, Hits, KeywordSearch, VectorSearch};
+use shared::contract::{
+    ErrorBody, ErrorCode, Filter, Hits, KeywordSearch, NeighbourList, Neighbours, VectorSearch,
+};
 
 use crate::catalog::Catalog;
 use crate::chunk_set::{AllowedChunks, ChunkKey};
@@ -20,6 +22,9 @@ use crate::vector::VectorError;
 
 /// Hits asked for at most.
 const MOST_HITS: u32 = 1_000;
+/// Chunks whose neighbours are asked for at most, and neighbours on each side.
+const MOST_CHUNKS: usize = 100;
+const MOST_AROUND: u32 = 8;
 /// Candidates beyond k that the first try asks the engine for: some may be gone already.
 const SPARE: usize = 16;
 /// The engine is asked for four times as many until k are visible, so often at most.
@@ -107,6 +112,23 @@ impl Searcher {
         })
     }
 
+    /// What stands around chunks. Blocks.
+    ///
+    /// # Errors
+    /// What whoever asked is told.
+    pub fn neighbours(&self, request: &Neighbours) -> Result<NeighbourList, ErrorBody> {
+        let chunks = request.chunks.len();
+        let around = request.before.max(request.after);
+        if chunks > MOST_CHUNKS || around > MOST_AROUND {
+            return Err(ErrorBody::new(
+                ErrorCode::BadRequest,
+                format!("{around} neighbours of {chunks} chunks are too many"),
+                format!("ask for at most {MOST_AROUND} on each side of {MOST_CHUNKS} chunks"),
+            ));
+        }
+        Ok(self.catalog.neighbours(request)?)
+    }
+
     fn search(
         &self,
         k: u32,
@@ -124,7 +146,10 @@ impl Searcher {
         let k = k as usize;
         let allowed = self.allowed(filter)?;
         let mut hits = Vec::new();
-        if allowed.as_ref().is_none_or(|allowed| !allowed.is_empty()) {
+        let mut notes = Vec::new();
+        if allowed.as_ref().is_some_and(AllowedChunks::is_empty) {
+            notes.push(self.catalog.why_nothing(filter)?);
+        } else {
             let mut want = k + SPARE;
             for _ in 0..TRIES {
                 let found = engine(want, allowed.as_ref())?;
@@ -137,12 +162,14 @@ impl Searcher {
         }
         Ok(Hits {
             hits,
+            notes,
             took_ms: started.elapsed().as_secs_f64() * 1e3,
             ..Hits::default()
         })
     }
 
-    /// The chunks a filter permits; `None` when it permits all.
+    /// The chunks a filter permits; `None` when it permits all. Both engines ask at once for the
+    /// same question: the lock is held while a filter is resolved, so that it is resolved once.
     fn allowed(&self, filter: &Filter) -> Result<Option<AllowedChunks>, CatalogError> {
         if filter.is_empty() {
             return Ok(None);
@@ -159,12 +186,8 @@ impl Searcher {
         } else if let Some(allowed) = remembered.filters.get(&key) {
             return Ok(Some(allowed.clone()));
         }
-        drop(remembered);
         let allowed = self.catalog.allowed(filter)?;
-        let mut remembered = self.filters.lock();
-        if remembered.epoch == epoch {
-            remembered.filters.insert(key, allowed.clone());
-        }
+        remembered.filters.insert(key, allowed.clone());
         Ok(Some(allowed))
     }
 }

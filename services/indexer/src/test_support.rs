@@ -38,6 +38,7 @@ pub(crate) fn admit(path: &str, text: &str, force: bool) -> Admit {
         format: Format::Text,
         force,
         password: None,
+        modified_ms: None,
     }
 }
 

@@ -125,6 +125,12 @@ pub(crate) async fn find(
         }
         (Err(error), _) | (_, Err(error)) => return Err(error),
     };
+    // Both engines say the same of a filter that permits nothing.
+    for note in by_words.notes.iter().chain(&by_meaning.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
     let fusing = Instant::now();
     let candidates = fuse_hits(&plan, by_words.hits, by_meaning.hits);
     timings.fuse_ms = millis(fusing);

@@ -124,18 +124,21 @@ impl Gateway {
         let file = tokio::fs::File::open(upload.path)
             .await
             .map_err(ClientError::File)?;
-        let length = file.metadata().await.map_err(ClientError::File)?.len();
+        let metadata = file.metadata().await.map_err(ClientError::File)?;
         let name = upload
             .path
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let part = Part::stream_with_length(file, length).file_name(name);
+        let part = Part::stream_with_length(file, metadata.len()).file_name(name);
         let mut form = Form::new()
             .text("path", upload.path.to_string_lossy().into_owned())
             .text("collection", upload.collection.to_string())
             .text("force", upload.force.to_string());
+        if let Some(modified) = modified_ms(&metadata) {
+            form = form.text("modified", modified.to_string());
+        }
         if let Some(password) = upload.password {
             form = form.text("password", password.reveal().to_owned());
         }
@@ -334,6 +337,15 @@ impl Gateway {
             Some(Token(token)) => request.bearer_auth(token),
             None => request,
         }
+    }
+}
+
+/// When a file was last written, in milliseconds since 1970, where its file system tells.
+fn modified_ms(metadata: &std::fs::Metadata) -> Option<i64> {
+    let modified = metadata.modified().ok()?;
+    match modified.duration_since(std::time::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).ok(),
+        Err(before) => Some(-i64::try_from(before.duration().as_millis()).ok()?),
     }
 }
 

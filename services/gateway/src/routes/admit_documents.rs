@@ -1,8 +1,8 @@
 //! `POST /api/v1/documents`: takes documents in.
 //!
-//! A multipart form with the fields `path` and `password` (optional, for the next file),
-//! `collection`, `force`, and then `file`. More `file` fields may follow, each with a `path` and
-//! `password` of its own before it. A field that comes after the last file would have no effect,
+//! A multipart form with the fields `path`, `modified` and `password` (optional, for the next
+//! file), `collection`, `force`, and then `file`. More `file` fields may follow, each with a `path`,
+//! `modified` and `password` of its own before it. A field that comes after the last file would have no effect,
 //! and is refused together with that file. One file is answered by an object, several by an array,
 //! in which a file that was not taken has an `error`; the others are not held up by it.
 
@@ -43,6 +43,8 @@ struct Said {
     path: Option<String>,
     collection: CollectionName,
     force: bool,
+    /// When the next file was last written, in milliseconds since 1970.
+    modified_ms: Option<i64>,
     /// For the next file.
     password: Option<Password>,
     /// The last of these fields, until a file follows.
@@ -178,6 +180,10 @@ pub(crate) async fn admit(
                 said.force = flag(&text(&mut field, pause).await?)?;
                 said.unused = Some("force");
             }
+            "modified" => {
+                said.modified_ms = moment(&text(&mut field, pause).await?)?;
+                said.unused = Some("modified");
+            }
             "password" => {
                 said.password = sealing::password(text(&mut field, pause).await?)?;
                 said.unused = Some("password");
@@ -188,6 +194,7 @@ pub(crate) async fn admit(
                 let path = said.path.take();
                 let arrived = receive(&app, &said, path.as_deref(), &mut field).await;
                 said.password = None;
+                said.modified_ms = None;
                 let refused = arrived.as_ref().err().map(|error| error.code);
                 last = Some((path, arrived));
                 // Who was too slow has had the time there is.
@@ -211,7 +218,7 @@ pub(crate) async fn admit(
             other => {
                 return Err(ApiError::bad_request(
                     format!("the form has no field `{}`", other.escape_debug()),
-                    "send `path`, `collection`, `force`, `password`, then `file`",
+                    "send `path`, `collection`, `force`, `modified`, `password`, then `file`",
                 ));
             }
         }
@@ -219,7 +226,8 @@ pub(crate) async fn admit(
     if let (Some(field), Some((_, arrived))) = (said.unused, &mut last) {
         *arrived = Err(ApiError::bad_request(
             format!("`{field}` comes after the file"),
-            "send `path`, `collection`, `force` and `password` before the file they are for",
+            "send `path`, `collection`, `force`, `modified` and `password` before the file they \
+             are for",
         ));
     }
     results.extend(settle(&app, last).await);
@@ -288,6 +296,7 @@ async fn admit_one(app: &App, arrived: Arrived) -> Result<Taken, ApiError> {
         format,
         force: said.force,
         password,
+        modified_ms: said.modified_ms,
     };
     let admitted: Admitted = app.call(call::CATALOG_ADMIT, &admit).await?;
     // A deletion of the same bytes elsewhere may have removed the original between its storing
@@ -357,4 +366,24 @@ fn flag(text: &str) -> Result<bool, ApiError> {
             "give `true` or `false`",
         )),
     }
+}
+
+/// A moment as RFC 3339 or as milliseconds since 1970.
+fn moment(text: &str) -> Result<Option<i64>, ApiError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let millis = text.parse::<i64>().ok().or_else(|| {
+        let moment: jiff::Timestamp = text.parse().ok()?;
+        Some(moment.as_millisecond())
+    });
+    // What no calendar holds is no date of a file.
+    let known = millis.filter(|millis| jiff::Timestamp::from_millisecond(*millis).is_ok());
+    known.map(Some).ok_or_else(|| {
+        ApiError::bad_request(
+            format!("`modified` is `{}`", text.escape_debug()),
+            "give when the file was last written, as `2026-11-30T10:15:00Z` or in milliseconds \
+             since 1970",
+        )
+    })
 }

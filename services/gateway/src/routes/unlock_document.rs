@@ -58,6 +58,7 @@ pub(crate) async fn unlock(
         bytes: view.bytes,
         format: view.format,
         force: false,
+        modified_ms: None,
     };
     Ok(Accepted(app.call(call::CATALOG_ADMIT, &admit).await?))
 }

@@ -38,6 +38,8 @@ pub(crate) fn view(id: &DocumentId, name: &str) -> DocumentView {
         error: None,
         added_ms: 1,
         indexed_ms: Some(2),
+        modified_ms: 0,
+        language: None,
         outdated: true,
         notes: vec!["read without PDFium".to_owned()],
         page_ledger: Vec::new(),

@@ -287,6 +287,41 @@ async fn forms_that_are_wrong_say_how() {
 }
 
 #[tokio::test]
+async fn a_date_goes_with_the_next_file_and_no_other() {
+    let gateway = Gateway::start(Settings::default()).await;
+    let seen = catalog(&gateway).await;
+    let form = Form::new()
+        .text("modified", "2026-03-29T12:00:00+02:00")
+        .part("file", file("one", "one.txt"))
+        .part("file", file("two", "two.txt"))
+        .text("modified", "-86400000")
+        .part("file", file("three", "three.txt"))
+        .text("modified", "")
+        .part("file", file("four", "four.txt"));
+    assert_eq!(post(&gateway, form).await.status(), 202);
+    let dates: Vec<_> = seen
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|admit| admit.modified_ms)
+        .collect();
+    assert_eq!(
+        dates,
+        [Some(1_774_778_400_000), None, Some(-86_400_000), None]
+    );
+    for wrong in ["yesterday", "2026-03-29", "9223372036854775807", "1.5"] {
+        let form = Form::new()
+            .text("modified", wrong)
+            .part("file", file("five", "five.txt"));
+        let body = expect_error(post(&gateway, form).await, 400, "bad_request").await;
+        assert_eq!(body["message"], format!("`modified` is `{wrong}`"));
+        let remedy = body["remedy"].as_str().unwrap();
+        assert!(remedy.contains("`2026-11-30T10:15:00Z`"), "{remedy}");
+    }
+    assert_eq!(seen.lock().unwrap().len(), 4);
+}
+
+#[tokio::test]
 async fn a_field_that_comes_after_its_file_is_refused_together_with_it() {
     let gateway = Gateway::start(Settings::default()).await;
     let seen = catalog(&gateway).await;

@@ -30,6 +30,7 @@ impl Catalog {
                 Some(source) => match reading(&source, request, &hash) {
                     Reading::No => {
                         keep_password(tx, &source, request)?;
+                        keep_date(tx, &source, request)?;
                         return Ok(Admitted {
                             document_id: source.id,
                             generation: source.generation,
@@ -38,7 +39,7 @@ impl Catalog {
                     }
                     Reading::Again { fresh } => {
                         discard_wanted(tx, &source, pipeline)?;
-                        rewrite(tx, &source, request, &hash)?;
+                        rewrite(tx, &source, request, (&hash, now))?;
                         // A failed document is read anew: its pages may be why it failed.
                         requeue(tx, &source, fresh, now)?;
                         (source.id, Outcome::Changed)
@@ -191,18 +192,28 @@ fn keep_password(tx: &Transaction<'_>, source: &Source, request: &Admit) -> rusq
     Ok(())
 }
 
-/// Writes what was admitted over what the source was. A password that none replaces stays as long
-/// as the bytes it opens.
+/// Keeps the date of a file that was touched and has the same bytes.
+fn keep_date(tx: &Transaction<'_>, source: &Source, request: &Admit) -> rusqlite::Result<()> {
+    if let Some(modified) = request.modified_ms {
+        tx.prepare_cached("UPDATE sources SET modified_ms = ?1 WHERE ordinal = ?2")?
+            .execute([modified, source.ordinal])?;
+    }
+    Ok(())
+}
+
+/// Writes what was admitted over what the source was. A password and a date that none replaces stay
+/// as long as the bytes they are of.
 fn rewrite(
     tx: &Transaction<'_>,
     source: &Source,
     request: &Admit,
-    hash: &FileHash,
+    (hash, now): (&FileHash, i64),
 ) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE sources SET content = ?1, bytes = ?2, format = ?3, file_hash = ?4,
-                password = coalesce(?5, CASE content WHEN ?1 THEN password END)
-         WHERE ordinal = ?6",
+                password = coalesce(?5, CASE content WHEN ?1 THEN password END),
+                modified_ms = coalesce(?6, CASE content WHEN ?1 THEN modified_ms END, ?7)
+         WHERE ordinal = ?8",
     )?
     .execute(params![
         request.content.as_str(),
@@ -210,6 +221,8 @@ fn rewrite(
         request.format.name(),
         hash.as_str(),
         request.password.as_ref().map(|sealed| &sealed.0),
+        request.modified_ms,
+        now,
         source.ordinal
     ])?;
     Ok(())
@@ -225,8 +238,9 @@ fn insert(
     tx.prepare_cached(
         "INSERT INTO sources(id, collection, path, name, content, bytes, format, file_hash,
                              generation, fresh, reparse, state, queued_ms, added_ms, trace,
-                             password)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?12, ?13, ?14)",
+                             password, modified_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?12, ?13, ?14,
+                 coalesce(?15, ?12))",
     )?
     .execute(params![
         id.as_str(),
@@ -242,7 +256,8 @@ fn insert(
         state_text(DocumentState::Queued),
         now,
         telemetry::here(),
-        request.password.as_ref().map(|sealed| &sealed.0)
+        request.password.as_ref().map(|sealed| &sealed.0),
+        request.modified_ms
     ])?;
     Ok(id)
 }

@@ -3,12 +3,12 @@
 use rusqlite::{Transaction, params};
 use shared::contract::{Chunk, DocumentState, PageManifest, Work};
 
-use super::Catalog;
 use super::row::{SOURCE, Source, decode};
 use super::stage::{Standing, standing};
 use super::visible::{
     Change, Version, append_change, attach, discard_wanted, find_version, release, retire, settle,
 };
+use super::{Catalog, language};
 use crate::error::CatalogError;
 
 /// What a commit led to.
@@ -41,6 +41,8 @@ struct Assembled {
     vectors: Vec<u8>,
     dimension: u32,
     tokens: u64,
+    /// As stored.
+    language: String,
 }
 
 impl Catalog {
@@ -197,6 +199,7 @@ fn assemble(tx: &Transaction<'_>, source: &Source) -> Result<Option<Assembled>, 
         vectors: Vec::new(),
         dimension: 0,
         tokens: 0,
+        language: String::new(),
     };
     let (mut kept, mut expected) = (0_u32, 1_u32);
     while let Some(row) = rows.next()? {
@@ -209,7 +212,11 @@ fn assemble(tx: &Transaction<'_>, source: &Source) -> Result<Option<Assembled>, 
         all.vectors
             .extend_from_slice(row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?);
     }
-    Ok((kept == expected).then_some(all))
+    if kept != expected {
+        return Ok(None);
+    }
+    all.language = language::stored(language::of_chunks(&all.chunks));
+    Ok(Some(all))
 }
 
 /// What is wrong with the batches as a whole.
@@ -267,8 +274,9 @@ fn insert_version(
         .query_row([], |row| row.get(0))?;
     tx.prepare_cached(
         "INSERT INTO versions(file_hash, parser, chunker, model, content, format, title, notes,
-                              pages, missing, dimension, first_key, chunks, tokens, sequence)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0)",
+                              pages, missing, dimension, first_key, chunks, tokens, language,
+                              sequence)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 0)",
     )?
     .execute(params![
         source.file_hash.as_str(),
@@ -284,7 +292,8 @@ fn insert_version(
         all.dimension,
         first_key,
         all.chunks.len(),
-        all.tokens
+        all.tokens,
+        all.language
     ])?;
     let id = tx.last_insert_rowid();
     for page in &manifest.pages {

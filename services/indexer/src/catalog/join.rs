@@ -1,64 +1,20 @@
-//! From keys of an index to hits, and from a filter to keys.
+//! From keys of an index to hits.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
-use shared::contract::{Chunk, ChunkId, Coverage, Filter, Hit, Locator, PageRecord, Span};
+use std::collections::HashMap;
+
+use rusqlite::{CachedStatement, OptionalExtension as _, Row, Transaction, params};
+use serde::Deserialize;
+use shared::contract::{
+    Chunk, ChunkId, CollectionName, Coverage, DocumentId, FileHash, Filter, Hit, Locator, Span,
+};
 
 use super::Catalog;
+use super::filter::Restriction;
 use super::row::{json, text};
-use crate::chunk_set::{AllowedChunks, ChunkKey};
+use crate::chunk_set::ChunkKey;
 use crate::error::CatalogError;
 
-/// A filter as two JSON lists for SQL, `NULL` where it does not restrict.
-struct Restriction {
-    collections: Option<String>,
-    documents: Option<String>,
-}
-
-impl Restriction {
-    fn of(filter: &Filter) -> Result<Self, CatalogError> {
-        fn list<T: serde::Serialize>(values: &[T]) -> Result<Option<String>, CatalogError> {
-            if values.is_empty() {
-                return Ok(None);
-            }
-            Ok(Some(serde_json::to_string(values)?))
-        }
-        Ok(Self {
-            collections: list(&filter.collections)?,
-            documents: list(&filter.documents)?,
-        })
-    }
-}
-
-/// Parameters ?1 and ?2 of every statement here.
-const PERMITTED: &str = "(?1 IS NULL OR s.collection IN (SELECT value FROM json_each(?1)))
-                     AND (?2 IS NULL OR s.id IN (SELECT value FROM json_each(?2)))";
-
 impl Catalog {
-    /// The chunks that `filter` permits.
-    ///
-    /// # Errors
-    /// When the catalog cannot be read.
-    pub fn allowed(&self, filter: &Filter) -> Result<AllowedChunks, CatalogError> {
-        let restriction = Restriction::of(filter)?;
-        self.read(|tx| {
-            let ranges = tx
-                .prepare_cached(&format!(
-                    "SELECT DISTINCT v.first_key, v.chunks
-                     FROM sources AS s JOIN versions AS v ON v.id = s.visible_version
-                     WHERE {PERMITTED}"
-                ))?
-                .query_map(
-                    params![restriction.collections, restriction.documents],
-                    |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
-                )?
-                .collect::<rusqlite::Result<Vec<_>>>()?;
-            Ok(ranges
-                .into_iter()
-                .flat_map(|(first, count)| first..first + count)
-                .collect())
-        })
-    }
-
     /// The first `k` of `found` that are visible under `filter`, as hits in the same order. A
     /// chunk that several documents show is told once, for the first permitted path.
     ///
@@ -72,12 +28,17 @@ impl Catalog {
     ) -> Result<Vec<Hit>, CatalogError> {
         let restriction = Restriction::of(filter)?;
         self.read(|tx| {
+            let mut joiner = Joiner::new(tx, &restriction)?;
+            let mut chunk = tx.prepare_cached(&format!("{CHUNK} WHERE key = ?1"))?;
             let mut hits = Vec::with_capacity(k.min(found.len()));
             for (key, score) in found {
                 if hits.len() == k {
                     break;
                 }
-                if let Some(hit) = hit(tx, *key, *score, &restriction)? {
+                let row = chunk.query_row([key], ChunkRow::read).optional()?;
+                if let Some(row) = row
+                    && let Some(hit) = joiner.hit(row, *score)?
+                {
                     hits.push(hit);
                 }
             }
@@ -86,65 +47,146 @@ impl Catalog {
     }
 }
 
-fn hit(
-    tx: &Transaction<'_>,
-    key: ChunkKey,
-    score: f32,
-    restriction: &Restriction,
-) -> rusqlite::Result<Option<Hit>> {
-    let found = tx
-        .prepare_cached(&format!(
-            "SELECT v.file_hash, c.idx, s.id, s.collection, s.path, s.name, c.heading_path,
-                    c.text, c.spans, c.version, c.overlap, v.pages, json_array_length(v.missing)
-             FROM chunks AS c
-             JOIN versions AS v ON v.id = c.version
-             JOIN sources AS s ON s.visible_version = c.version
-             WHERE c.key = ?3 AND {PERMITTED}
-             ORDER BY s.path, s.collection LIMIT 1"
-        ))?
-        .query_row(
-            params![restriction.collections, restriction.documents, key],
-            |row| {
-                let spans: Vec<Span> = json(row, 8)?;
-                let words: String = row.get(7)?;
-                let Some(locator) = locator(tx, row.get(9)?, (&spans, &words))? else {
-                    return Ok(None);
-                };
-                Ok(Some(Hit {
-                    chunk_id: ChunkId {
-                        file_hash: text(row, 0)?,
-                        index: row.get(1)?,
-                    },
-                    document_id: text(row, 2)?,
-                    collection: text(row, 3)?,
-                    path: row.get(4)?,
-                    name: row.get(5)?,
-                    heading_path: json(row, 6)?,
-                    text: words,
-                    spans,
-                    locator,
-                    score,
-                    table_header: Chunk::table_header(&row.get::<_, String>(10)?).to_owned(),
-                    coverage: Coverage::of(row.get(11)?, row.get(12)?),
-                }))
-            },
-        )
-        .optional()?;
-    Ok(found.flatten())
+/// Columns of [`ChunkRow`].
+pub(super) const CHUNK: &str =
+    "SELECT version, idx, heading_path, text, spans, overlap FROM chunks";
+
+/// What a hit takes from the chunk's own row.
+pub(super) struct ChunkRow {
+    version: i64,
+    pub index: u32,
+    heading_path: Vec<String>,
+    pub text: String,
+    spans: Vec<Span>,
+    overlap: String,
 }
 
-/// The place of the first page that a chunk has words on.
-fn locator(
-    tx: &Transaction<'_>,
-    version: i64,
-    (spans, words): (&[Span], &str),
-) -> rusqlite::Result<Option<Locator>> {
-    let Some(page) = Span::pages_with_words(spans, words).first().copied() else {
-        return Ok(None);
-    };
-    let record = tx
-        .prepare_cached("SELECT record FROM pages WHERE version = ?1 AND number = ?2")?
-        .query_row(params![version, page], |row| json::<PageRecord>(row, 0))
-        .optional()?;
-    Ok(record.map(|record| record.locator))
+impl ChunkRow {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            version: row.get(0)?,
+            index: row.get(1)?,
+            heading_path: json(row, 2)?,
+            text: row.get(3)?,
+            spans: json(row, 4)?,
+            overlap: row.get(5)?,
+        })
+    }
+}
+
+/// What the hits of one version share: the document they are told for.
+#[derive(Clone)]
+struct Shown {
+    file_hash: FileHash,
+    coverage: Option<Coverage>,
+    document_id: DocumentId,
+    collection: CollectionName,
+    path: String,
+    name: String,
+}
+
+/// Makes hits of chunks. Statements are held, and what belongs to a version is read once: the hits
+/// of a question lie in few documents.
+pub(super) struct Joiner<'tx> {
+    shown: CachedStatement<'tx>,
+    page: CachedStatement<'tx>,
+    /// Parameter of the version in `shown`, after those of the filter.
+    version: usize,
+    versions: HashMap<i64, Option<Shown>>,
+}
+
+impl<'tx> Joiner<'tx> {
+    pub(super) fn new(
+        tx: &'tx Transaction<'_>,
+        restriction: &Restriction,
+    ) -> Result<Self, CatalogError> {
+        let mut shown = tx.prepare_cached(&format!(
+            "SELECT v.file_hash, v.pages, json_array_length(v.missing), s.id, s.collection, s.path,
+                    s.name
+             FROM sources AS s JOIN versions AS v ON v.id = s.visible_version
+             WHERE {} AND s.visible_version = ?
+             ORDER BY s.path, s.collection LIMIT 1",
+            restriction.conditions()
+        ))?;
+        for (parameter, value) in (1..).zip(restriction.values()) {
+            shown.raw_bind_parameter(parameter, value)?;
+        }
+        Ok(Self {
+            shown,
+            page: tx
+                .prepare_cached("SELECT record FROM pages WHERE version = ?1 AND number = ?2")?,
+            version: restriction.values().len() + 1,
+            versions: HashMap::new(),
+        })
+    }
+
+    /// The hit, unless no permitted document shows the chunk.
+    pub(super) fn hit(&mut self, chunk: ChunkRow, score: f32) -> rusqlite::Result<Option<Hit>> {
+        let Some(shown) = self.shown(chunk.version)? else {
+            return Ok(None);
+        };
+        let Some(locator) = self.locator(&chunk)? else {
+            return Ok(None);
+        };
+        Ok(Some(Hit {
+            chunk_id: ChunkId {
+                file_hash: shown.file_hash,
+                index: chunk.index,
+            },
+            document_id: shown.document_id,
+            collection: shown.collection,
+            path: shown.path,
+            name: shown.name,
+            heading_path: chunk.heading_path,
+            table_header: Chunk::table_header(&chunk.overlap).to_owned(),
+            text: chunk.text,
+            spans: chunk.spans,
+            locator,
+            score,
+            coverage: shown.coverage,
+        }))
+    }
+
+    fn shown(&mut self, version: i64) -> rusqlite::Result<Option<Shown>> {
+        if let Some(known) = self.versions.get(&version) {
+            return Ok(known.clone());
+        }
+        self.shown.raw_bind_parameter(self.version, version)?;
+        let mut rows = self.shown.raw_query();
+        let shown = rows.next()?.map(Shown::read).transpose()?;
+        drop(rows);
+        self.versions.insert(version, shown.clone());
+        Ok(shown)
+    }
+
+    /// The place of the first page that the chunk has words on.
+    fn locator(&mut self, chunk: &ChunkRow) -> rusqlite::Result<Option<Locator>> {
+        /// Of a page's record, what a hit needs.
+        #[derive(Deserialize)]
+        struct Place {
+            locator: Locator,
+        }
+        let pages = Span::pages_with_words(&chunk.spans, &chunk.text);
+        let Some(page) = pages.first() else {
+            return Ok(None);
+        };
+        let place: Option<Place> = self
+            .page
+            .query_row(params![chunk.version, page], |row| json(row, 0))
+            .optional()?;
+        Ok(place.map(|place| place.locator))
+    }
+}
+
+impl Shown {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            file_hash: text(row, 0)?,
+            coverage: Coverage::of(row.get(1)?, row.get(2)?),
+            document_id: text(row, 3)?,
+            collection: text(row, 4)?,
+            path: row.get(5)?,
+            name: row.get(6)?,
+        })
+    }
 }

@@ -31,7 +31,7 @@ const VIEW: &str = "
            v.id, v.pages, v.missing, v.chunks, v.tokens,
            (SELECT sum(count) FROM staged WHERE document = s.id),
            (SELECT sum(tokens) FROM staged WHERE document = s.id),
-           v.parser, v.chunker
+           v.parser, v.chunker, s.modified_ms, v.language
     FROM sources AS s LEFT JOIN versions AS v ON v.id = s.visible_version";
 
 impl Catalog {
@@ -229,6 +229,10 @@ fn read_view(
         error: json_option(row, 12)?,
         added_ms: row.get(13)?,
         indexed_ms: row.get(14)?,
+        modified_ms: row.get(24)?,
+        language: row
+            .get::<_, Option<String>>(25)?
+            .and_then(|code| code.parse().ok()),
         outdated: version.is_some() && made_by != current,
         notes: Vec::new(),
         page_ledger: Vec::new(),

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, Transaction};
 
 /// Migrations in order; the n-th brings the file from schema n to n + 1.
-const MIGRATIONS: [&str; 3] = [V1, V2, V3];
+const MIGRATIONS: [&str; 4] = [V1, V2, V3, V4];
 
 /// Latest schema of this program.
-pub(super) const KNOWN: i64 = 3;
+pub(super) const KNOWN: i64 = 4;
 
 /// Keys of chunks and numbers of changes are AUTOINCREMENT: the indexes name chunks by key, so a
 /// key of something deleted must never mean something else.
@@ -159,6 +159,18 @@ ALTER TABLE sources ADD COLUMN trace TEXT;
 /// What opens a locked document, sealed with the key of the data folder. It goes with its row.
 const V3: &str = "
 ALTER TABLE sources ADD COLUMN password TEXT;
+";
+
+/// What filters ask for: a source's date (the file's own where it is known, else that of its
+/// admission) and a version's language (`NULL` until somebody has looked, empty when it could not
+/// be told). The indexes hold all that a filter reads, so that resolving one reads no wide row.
+const V4: &str = "
+ALTER TABLE sources ADD COLUMN modified_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE sources SET modified_ms = added_ms;
+ALTER TABLE versions ADD COLUMN language TEXT;
+CREATE INDEX sources_path ON sources(path);
+CREATE INDEX sources_filter ON sources(collection, modified_ms, visible_version);
+CREATE INDEX versions_filter ON versions(format, language, first_key, chunks);
 ";
 
 /// Settings of every connection. Full sync: an admission is durable before its reply. Secure

@@ -1,6 +1,8 @@
 //! The catalog, a rule at a time.
 
 mod admission;
+mod filters;
+mod neighbours;
 mod passwords;
 mod staging;
 mod versions;

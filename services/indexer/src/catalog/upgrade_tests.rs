@@ -16,6 +16,8 @@ const SCHEMA_1: &str = include_str!("fixtures/schema_1.sql");
 /// As the program of the second schema left it: besides, a document that waits for the indexes,
 /// and one whose bytes have changed.
 const SCHEMA_2: &str = include_str!("fixtures/schema_2.sql");
+/// As the program of the third schema left it: besides, a document in German with its password.
+const SCHEMA_3: &str = include_str!("fixtures/schema_3.sql");
 const GREEN: &str = "a green lamp\n\u{c}a blue door\n";
 const UNDER_WAY: &str = "left\nright\n";
 
@@ -252,4 +254,40 @@ fn a_catalog_of_the_second_schema_takes_passwords() {
             work.name
         );
     }
+}
+
+#[test]
+fn a_catalog_of_the_third_schema_gets_dates_at_once_and_languages_when_they_are_told() {
+    let (_folder, catalog, opened) = open(SCHEMA_3, "p1");
+    assert_eq!(opened, Opened::default());
+    assert_eq!(states(&catalog).len(), 9);
+    let documents = || catalog.list(&ListDocuments::default()).unwrap().documents;
+    for view in documents() {
+        assert_eq!((view.modified_ms, view.language), (view.added_ms, None));
+    }
+    let german = Filter {
+        languages: vec!["de".parse().unwrap()],
+        ..Filter::default()
+    };
+    let added_that_day = Filter {
+        from: Some("2025-12-01".parse().unwrap()),
+        ..Filter::default()
+    };
+    assert!(catalog.allowed(&german).unwrap().is_empty());
+    assert_eq!(catalog.allowed(&added_that_day).unwrap().keys(), [5]);
+
+    let epoch = catalog.epoch();
+    // A few at a time; what cannot be told is looked at once.
+    assert_eq!(catalog.tell_languages(2).unwrap(), 2);
+    assert_eq!(catalog.tell_languages(2).unwrap(), 1);
+    assert_eq!(catalog.tell_languages(2).unwrap(), 0);
+    assert!(catalog.epoch() > epoch, "filters are resolved anew");
+    assert_eq!(catalog.allowed(&german).unwrap().keys(), [5]);
+    let told: Vec<_> = documents()
+        .into_iter()
+        .filter_map(|view| Some((view.path, view.language?.to_string())))
+        .collect();
+    assert_eq!(told, [("/vertrag".to_owned(), "de".to_owned())]);
+    assert_eq!(shown(&catalog, "/twin"), "a green lamp\na blue door\n");
+    assert_eq!(catalog.check().unwrap(), Vec::<String>::new());
 }

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use shared::contract::{
-    CollectionName, ErrorCode, Filter, Hits, KeywordSearch, Locator, Vector, VectorSearch,
+    CollectionName, ErrorCode, Filter, Hits, KeywordSearch, Locator, Neighbours, Vector,
+    VectorSearch,
 };
 
 use super::Searcher;
@@ -167,4 +168,62 @@ async fn questions_that_cannot_be_asked_are_refused_with_the_remedy() {
         ErrorCode::BadRequest,
         "1 to 1000",
     );
+}
+
+#[tokio::test]
+async fn a_filter_that_permits_nothing_is_told_by_both_engines_and_one_that_does_is_not() {
+    let kit = Kit::new();
+    kit.ready(&[("/a", GREEN)]).await;
+    let searcher = searcher(&kit);
+    let nothing = Filter {
+        path_prefix: Some("/b".to_owned()),
+        ..Filter::default()
+    };
+    let told = "no document matches the filter: none is at a path that begins with `/b`";
+    for _remembered in 0..2 {
+        let words = words(&searcher, "green", 5, nothing.clone());
+        let near = VectorSearch {
+            filter: nothing.clone(),
+            ..nearest("green", 5)
+        };
+        for hits in [words, searcher.vector(&near).unwrap()] {
+            assert!(hits.hits.is_empty());
+            assert!(hits.notes[0].starts_with(told), "{:?}", hits.notes);
+            assert_eq!(hits.notes.len(), 1);
+        }
+    }
+    let something = Filter {
+        path_prefix: Some("/a".to_owned()),
+        ..Filter::default()
+    };
+    let found = words(&searcher, "green", 5, something.clone());
+    assert_eq!((paths(&found), found.notes.len()), (vec!["/a"], 0));
+    let unknown = words(&searcher, "zebra", 5, something);
+    assert!(unknown.hits.is_empty() && unknown.notes.is_empty());
+}
+
+#[tokio::test]
+async fn more_neighbours_than_a_reply_may_have_are_refused() {
+    let kit = Kit::new();
+    kit.ready(&[("/a", GREEN)]).await;
+    let searcher = searcher(&kit);
+    let chunk = words(&searcher, "green", 1, Filter::default()).hits[0]
+        .chunk_id
+        .clone();
+    let asked = |chunks: usize, before, after| {
+        searcher.neighbours(&Neighbours {
+            chunks: vec![chunk.clone(); chunks],
+            before,
+            after,
+            filter: Filter::default(),
+        })
+    };
+    let runs = asked(100, 8, 8).unwrap().runs;
+    assert_eq!((runs.len(), runs[99].len()), (100, 2));
+    assert!(asked(0, 8, 8).unwrap().runs.is_empty());
+    for (chunks, before, after) in [(101, 1, 1), (1, 9, 0), (1, 0, 9)] {
+        let error = asked(chunks, before, after).unwrap_err();
+        assert_eq!(error.code, ErrorCode::BadRequest);
+        assert!(error.remedy.contains("at most 8"), "{error}");
+    }
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use shared::contract::{CollectionName, DocumentState, GeneratorId};
+use shared::contract::{CollectionName, Date, DocumentState, FusionMethod, GeneratorId};
+use shared::format::Format;
+use shared::language::Language;
 use shared::settings::SECTIONS;
 
 use crate::evaluation::split::Half;
@@ -70,9 +72,54 @@ pub struct ScopeArgs {
     /// Only this document, by path, name or id; may be given several times
     #[arg(long, value_name = "DOCUMENT")]
     pub document: Vec<String>,
-    /// 0 for keywords only, 1 for meaning only [default: the setting `query.semantic_weight`, 0.5]
-    #[arg(long, value_name = "0..1", value_parser = parse_weight)]
+    /// Only documents whose path begins so; of an existing file or folder, its whole path is taken
+    #[arg(long, value_name = "PATH")]
+    pub path_prefix: Option<String>,
+    /// Only this type, such as pdf, docx or markdown; may be given several times
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_format)]
+    pub format: Vec<Format>,
+    /// Only documents dated this day or later, such as 2026-11-30 (UTC)
+    #[arg(long, value_name = "DAY")]
+    pub from: Option<Date>,
+    /// Only documents dated this day or earlier
+    #[arg(long, value_name = "DAY")]
+    pub to: Option<Date>,
+    /// Only documents in this language, by its ISO 639-1 code such as en; may be given several
+    /// times
+    #[arg(long, value_name = "CODE")]
+    pub language: Vec<Language>,
+    /// How to rank.
+    #[command(flatten)]
+    pub ranking: RankingArgs,
+}
+
+/// How passages are ranked.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RankingArgs {
+    /// 0 for keywords only, 1 for meaning only [default: the setting `query.semantic_weight`, or by
+    /// what each engine can see of the question]
+    #[arg(long, value_name = "0..1", value_parser = parse_share)]
     pub semantic_weight: Option<f32>,
+    /// How keyword and vector results become one list: by rank (rrf) or by score (average)
+    /// [default: the setting `query.fusion`]
+    #[arg(long, value_name = "METHOD", value_parser = parse_fusion)]
+    pub fusion: Option<FusionMethod>,
+    /// Have a cross-encoder order the best passages again [default: the setting `query.rerank`]
+    #[arg(long, overrides_with = "no_rerank")]
+    pub rerank: bool,
+    /// Leave the order as it was fused
+    #[arg(long, overrides_with = "rerank")]
+    pub no_rerank: bool,
+    /// 0 for relevance alone, 1 for one passage of each document before a second of any
+    #[arg(long, value_name = "0..1", value_parser = parse_share)]
+    pub diversity: Option<f32>,
+}
+
+impl RankingArgs {
+    /// Whether to rerank, if it was said.
+    pub fn rerank(&self) -> Option<bool> {
+        (self.rerank || self.no_rerank).then_some(self.rerank)
+    }
 }
 
 /// `ibid search`.
@@ -346,7 +393,20 @@ fn parse_state(text: &str) -> Result<DocumentState, String> {
     })
 }
 
-fn parse_weight(text: &str) -> Result<f32, String> {
+fn parse_format(text: &str) -> Result<Format, String> {
+    let wanted = text.to_lowercase();
+    wanted.parse().map_err(|_unknown| {
+        let names = Format::ALL.map(Format::name);
+        format!("use one of: {}", names.join(", "))
+    })
+}
+
+fn parse_fusion(text: &str) -> Result<FusionMethod, String> {
+    serde_json::from_value(serde_json::Value::String(text.to_lowercase()))
+        .map_err(|_unknown| "use rrf or average".to_owned())
+}
+
+fn parse_share(text: &str) -> Result<f32, String> {
     text.parse::<f32>()
         .ok()
         .filter(|weight| (0.0..=1.0).contains(weight))

@@ -45,7 +45,8 @@ Examples:
 pub(super) const ASK: &str = "\
 Examples:
   ibid ask \"what is the notice period?\"
-  ibid ask --collection contracts --model ollama/llama3.2 \"who may terminate?\"";
+  ibid ask --collection contracts --model ollama/llama3.2 \"who may terminate?\"
+  ibid ask --path-prefix ~/contracts --type pdf --from 2026-01-01 \"what is the notice period?\"";
 pub(super) const CHAT: &str = "\
 Examples:
   ibid chat
@@ -53,7 +54,9 @@ Examples:
 pub(super) const SEARCH: &str = "\
 Examples:
   ibid search termination notice
-  ibid search --semantic-weight 0 E42          exact words only";
+  ibid search --semantic-weight 0 E42          exact words only
+  ibid search --language de --diversity 1 Frist
+  ibid search --fusion rrf --rerank termination notice";
 pub(super) const LIST: &str = "\
 Examples:
   ibid list

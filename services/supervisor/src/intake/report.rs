@@ -361,6 +361,8 @@ mod tests {
                 .then(|| ErrorBody::new(ErrorCode::Damaged, "it is damaged", "repair it")),
             added_ms: 0,
             indexed_ms: None,
+            modified_ms: 0,
+            language: None,
             outdated: false,
             notes: Vec::new(),
             page_ledger: Vec::new(),

@@ -93,6 +93,22 @@ fn an_answer_is_followed_by_what_it_cites_and_by_who_spoke() {
         "law",
         "--model",
         "ollama/llama3.2",
+        "--path-prefix",
+        "/no/such/contracts",
+        "--type",
+        "PDF",
+        "--from",
+        "2026-01-01",
+        "--to",
+        "2026-11-30",
+        "--language",
+        "tr",
+        "--fusion",
+        "average",
+        "--no-rerank",
+        "--rerank",
+        "--diversity",
+        "0.5",
         "what",
         "notice?",
     ];
@@ -113,7 +129,13 @@ fn an_answer_is_followed_by_what_it_cites_and_by_who_spoke() {
         (&question["k"], &question["semantic_weight"]),
         (&json!(3), &json!(0.25))
     );
-    assert_eq!(question["filter"]["collections"], json!(["papers", "law"]));
+    let filter = json!({
+        "collections": ["papers", "law"], "documents": [], "path_prefix": "/no/such/contracts",
+        "formats": ["pdf"], "from": "2026-01-01", "to": "2026-11-30", "languages": ["tr"],
+    });
+    assert_eq!(question["filter"], filter);
+    let ranking = ["fusion", "rerank", "diversity"].map(|field| question[field].clone());
+    assert_eq!(ranking, [json!("average"), json!(true), json!(0.5)]);
     assert_eq!(question["generator"], "ollama/llama3.2");
 
     let output = run(&gateway, &["ask", "--json", "what?"], "", &[]);

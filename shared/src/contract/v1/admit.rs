@@ -43,6 +43,10 @@ pub struct Admit {
     /// failed or partly readable document of the same bytes is read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<SealedPassword>,
+    /// When the file was last written, in milliseconds since 1970, where that is known: its date
+    /// for filters. Without it the date stays while the bytes do, and is else the admission's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_ms: Option<i64>,
 }
 
 /// What an admission led to.

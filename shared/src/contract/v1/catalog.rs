@@ -7,6 +7,7 @@ use super::failure::ErrorBody;
 use super::page::PageRecord;
 use crate::contract::ids::{CollectionName, DocumentId, FileHash, Generation, Sha256Hex};
 use crate::format::Format;
+use crate::language::Language;
 
 /// Where a document stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +83,13 @@ pub struct DocumentView {
     /// Milliseconds since 1970 when its current version became visible.
     #[serde(default)]
     pub indexed_ms: Option<i64>,
+    /// Milliseconds since 1970 when its file was last written; where that is not known, when it
+    /// was admitted.
+    #[serde(default)]
+    pub modified_ms: i64,
+    /// The language of the text that can be found, when it can be told.
+    #[serde(default)]
+    pub language: Option<Language>,
     /// Whether what it shows was made by an earlier parser or chunker than this program's. It
     /// stays so until it is read again on request ([`Retry`]), or its bytes change.
     #[serde(default)]

@@ -24,6 +24,7 @@ pub struct Neighbours {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeighbourList {
     /// For each chunk asked for, in that order: it and what stands around it, in reading order;
-    /// empty for a chunk that is not visible. Scores are 0.
+    /// empty for a chunk that is not visible. Scores are 0. Once a message is full, the rest of the
+    /// chunks come without what stands around them.
     pub runs: Vec<Vec<Hit>>,
 }

@@ -119,6 +119,9 @@ pub struct Hits {
     /// What the engine could see of the question.
     #[serde(default)]
     pub sight: Sight,
+    /// What people should know, such as that no document matches the filter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What a keyword engine could see of a question: by it the engines are weighed. All 0 where an
