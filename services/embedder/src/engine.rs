@@ -4,7 +4,7 @@ mod local;
 mod remote;
 
 use async_trait::async_trait;
-use shared::contract::{DocumentId, EncoderDescription, ModelId};
+use shared::contract::{DocumentId, EncoderDescription, ModelId, ModelSight};
 
 pub use self::local::Local;
 pub use self::remote::{Remote, ServerError, Waits};
@@ -61,4 +61,9 @@ pub trait Engine: Send + Sync + 'static {
     /// # Errors
     /// When it cannot be embedded now.
     async fn embed_question(&self, text: String) -> Result<Vec<f32>, EncodeError>;
+
+    /// What the model's vocabulary has of `text`; all 0 where that is not known.
+    fn sight(&self, _text: &str) -> ModelSight {
+        ModelSight::default()
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use shared::bus::BusError;
 use shared::contract::subject::call;
-use shared::contract::{EmbedQuery, ErrorBody, ErrorCode, ModelSight, QueryVector, Vector};
+use shared::contract::{EmbedQuery, ErrorBody, ErrorCode, QueryVector, Vector};
 use shared::service::Service;
 
 use crate::engine::Engine;
@@ -37,11 +37,12 @@ impl Questions {
                 format!("ask in at most {LONGEST_QUESTION_BYTES} bytes"),
             ));
         }
+        let sight = self.engine.sight(&query.text);
         let vector = self.engine.embed_question(query.text).await;
         Ok(QueryVector {
             model: self.engine.made_for().model.clone(),
             vector: Vector(vector.map_err(failure)?),
-            sight: ModelSight::default(),
+            sight,
         })
     }
 }

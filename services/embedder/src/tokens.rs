@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
+use shared::contract::ModelSight;
 use tokenizers::Tokenizer;
 
 use crate::error::{EncodeError, ModelError};
 use crate::model::{ModelCard, Prompts};
+
+/// What tokenizers call what they do not know.
+const UNKNOWN: [&str; 2] = ["[UNK]", "<unk>"];
 
 /// The ids of one text, special tokens included.
 pub type TokenIds = Vec<u32>;
@@ -68,6 +72,29 @@ impl Tokens {
         Ok(ids)
     }
 
+    /// How the vocabulary covers `text`, its prompt not counted; all 0 when the tokenizer fails.
+    /// Tokens without letter or digit are left out: punctuation is known to every model.
+    pub fn sight(&self, text: &str) -> ModelSight {
+        let Ok(encoded) = self.tokenizer.encode(text, false) else {
+            return ModelSight::default();
+        };
+        let is_worded = |text: &str| text.contains(char::is_alphanumeric);
+        let unknown = UNKNOWN
+            .iter()
+            .find_map(|token| self.tokenizer.token_to_id(token));
+        let mut sight = ModelSight {
+            words: count(text.split_whitespace().filter(|word| is_worded(word))),
+            ..ModelSight::default()
+        };
+        for (id, (start, end)) in encoded.get_ids().iter().zip(encoded.get_offsets()) {
+            if text.get(*start..*end).is_some_and(is_worded) {
+                sight.tokens += 1;
+                sight.unknown += u32::from(Some(*id) == unknown);
+            }
+        }
+        sight
+    }
+
     fn encode(&self, prompt: &str, text: &str) -> Result<TokenIds, EncodeError> {
         let encoded = if prompt.is_empty() {
             self.tokenizer.encode_fast(text, true)
@@ -77,4 +104,8 @@ impl Tokens {
         let encoded = encoded.map_err(|source| EncodeError::Tokens { source })?;
         Ok(encoded.get_ids().to_vec())
     }
+}
+
+fn count(items: impl Iterator) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
 }

@@ -1,6 +1,6 @@
 //! A chunk on its way from the engines to the reply.
 
-use shared::contract::{Hit, Standing};
+use shared::contract::{ChunkId, Hit, Standing};
 
 /// A chunk that an engine has found.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,4 +13,6 @@ pub(crate) struct Candidate {
     pub(crate) vector: Option<Standing>,
     /// In the cross-encoder's list; absent when it was not reranked.
     pub(crate) reranked: Option<Standing>,
+    /// The chunk higher up that has the same text.
+    pub(crate) same_as: Option<ChunkId>,
 }

@@ -34,6 +34,12 @@ pub enum QuestionError {
         /// The limit.
         most: usize,
     },
+    /// A diversity that is no share.
+    #[error("the diversity is {diversity} but goes from 0 to 1")]
+    Diversity {
+        /// As asked.
+        diversity: f32,
+    },
     /// A weight that is no share.
     #[error("the semantic weight is {weight} but goes from 0 to 1")]
     Weight {
@@ -49,6 +55,7 @@ impl From<QuestionError> for ErrorBody {
             QuestionError::TooLong { .. } => "shorten it",
             QuestionError::TooMany { .. } => "ask for fewer passages",
             QuestionError::TooManyExplained { .. } => "ask about fewer",
+            QuestionError::Diversity { .. } => "use 0 for relevance alone, 1 for most documents",
             QuestionError::Weight { .. } => "use 0 for keywords only, 1 for meaning only",
         };
         Self::new(ErrorCode::BadRequest, error.to_string(), remedy)

@@ -5,6 +5,7 @@
 //! `prompt`, `generation` and `cite`.
 
 mod answer;
+mod arrange;
 mod candidate;
 mod cite;
 mod engines;
@@ -18,18 +19,20 @@ mod pack;
 mod partly_read;
 mod prompt;
 mod quote;
+mod rerank;
 mod responder;
 mod search;
 mod settings;
 mod source;
 mod terms;
 mod understand;
+mod weigh;
 
 pub use answer::Answerer;
 pub use cite::Citations;
 pub use engines::{BusEngines, Engines, Wanted};
 pub use error::QuestionError;
-pub use fusion::{Fused, RANK_CONSTANT, fuse};
+pub use fusion::{Fused, List, RANK_CONSTANT, fuse};
 pub use generation::*;
 pub use label::{citation, label};
 pub use prompt::{NOT_IN_DOCUMENTS, tokens};

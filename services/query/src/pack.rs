@@ -30,14 +30,19 @@ pub(crate) struct Packed {
     pub(crate) no_room: u32,
 }
 
-/// The first `k` of `candidates`, as they are.
+/// The first `k` of `candidates`, as they are; a text that stands there already is left out.
 pub(crate) fn take(candidates: &[Candidate], k: usize) -> Packed {
-    let passages: Vec<Passage> = candidates.iter().take(k).map(passage_of).collect();
-    let decisions = (1..).zip(candidates).map(|(rank, _)| {
-        if rank as usize <= k {
-            Decision::Packed { position: rank }
-        } else {
-            below(rank, k)
+    let mut passages: Vec<Passage> = Vec::new();
+    let decisions = (1..).zip(candidates).map(|(rank, candidate)| {
+        if let Some(of) = &candidate.same_as {
+            return Decision::Duplicate { of: of.clone() };
+        }
+        if passages.len() >= k {
+            return below(rank, k);
+        }
+        passages.push(passage_of(candidate));
+        Decision::Packed {
+            position: u32::try_from(passages.len()).unwrap_or(u32::MAX),
         }
     });
     Packed {
@@ -64,8 +69,10 @@ pub(crate) fn take_within(candidates: &[Candidate], k: usize, tokens: u32) -> Pa
     packed.passages.truncate(fitting);
     packed.tight.truncate(fitting);
     packed.no_room = u32::try_from(left).unwrap_or(u32::MAX);
-    for decision in packed.decisions.iter_mut().skip(fitting).take(left) {
-        *decision = no_room(tokens);
+    for decision in &mut packed.decisions {
+        if matches!(decision, Decision::Packed { position } if *position as usize > fitting) {
+            *decision = no_room(tokens);
+        }
     }
     packed
 }
@@ -133,6 +140,7 @@ pub(crate) mod tests {
             }),
             vector: None,
             reranked: None,
+            same_as: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use shared::contract::FusionMethod;
 
 /// Settings of the query service.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -10,8 +11,15 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// Passages in a reply when the question does not say.
     pub passages: u32,
-    /// Weight of the vector results, 0 to 1, when the question does not say.
-    pub semantic_weight: f32,
+    /// Weight of the vector results, 0 to 1, when the question does not say. Without it the weight
+    /// follows what each engine can see of the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub semantic_weight: Option<f32>,
+    /// How the engines' results are fused, when the question does not say: `average` or `rrf`.
+    pub fusion: FusionMethod,
+    /// From 0 (relevance alone) to 1 (a passage from each document before a second from any), when
+    /// the question does not say.
+    pub diversity: f32,
     /// How long the keyword engine may take, in milliseconds.
     pub keyword_deadline_ms: u64,
     /// How long embedding the question may take, in milliseconds; during ingestion it waits for
@@ -37,7 +45,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             passages: 5,
-            semantic_weight: 0.5,
+            semantic_weight: None,
+            fusion: FusionMethod::Average,
+            diversity: 0.0,
             keyword_deadline_ms: 3_000,
             embed_deadline_ms: 5_000,
             vector_deadline_ms: 3_000,

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use shared::contract::{ChunksMade, DocumentId, EncoderDescription};
+use shared::contract::{ChunksMade, DocumentId, EncoderDescription, ModelSight};
 
 use super::{Engine, MadeFor};
 use crate::batch::{Scheduler, SchedulerOptions};
@@ -104,6 +104,10 @@ impl Engine for Local {
             found: 0,
             wanted: 1,
         })
+    }
+
+    fn sight(&self, text: &str) -> ModelSight {
+        self.model.tokens.sight(text)
     }
 }
 

@@ -102,6 +102,11 @@ impl<'a> Packing<'a> {
     }
 
     fn place(&mut self, candidate: &'a Candidate, rank: u32, k: usize) {
+        if let Some(of) = &candidate.same_as {
+            let of = of.clone();
+            self.decisions.push(Decision::Duplicate { of });
+            return;
+        }
         let decision = match self.join(candidate) {
             Some(position) => Decision::Merged { position },
             None if self.growing.len() + self.no_room as usize >= k => below(rank, k),

@@ -1,13 +1,66 @@
 //! The laws of fusion.
 
 use proptest::prelude::*;
-use query::{Fused, RANK_CONSTANT, fuse};
-use shared::contract::ChunkId;
+use query::{Fused, List, RANK_CONSTANT};
+use shared::contract::{ChunkId, FusionMethod};
 
 use crate::support::id;
 
 fn ids(indexes: &[u32]) -> Vec<ChunkId> {
     indexes.iter().copied().map(id).collect()
+}
+
+/// Fuses by ranks.
+fn fuse(keyword: &[ChunkId], vector: &[ChunkId], weight: f32) -> Vec<Fused> {
+    let scored = |ids: &[ChunkId]| {
+        let scored = (1..)
+            .zip(ids)
+            .map(|(rank, id)| (id.clone(), 1.0 / rank as f32));
+        scored.collect::<Vec<_>>()
+    };
+    let (keyword, vector) = (scored(keyword), scored(vector));
+    let lists = (List::of(&keyword), List::of(&vector));
+    query::fuse(FusionMethod::Rrf, lists.0, lists.1, weight)
+}
+
+/// Fuses by scores.
+fn average(keyword: &[(u32, f32)], vector: &[(u32, f32)], weight: f32) -> Vec<(u32, f32)> {
+    let scored = |hits: &[(u32, f32)]| {
+        let scored = hits.iter().map(|(index, score)| (id(*index), *score));
+        scored.collect::<Vec<_>>()
+    };
+    let (keyword, vector) = (scored(keyword), scored(vector));
+    let lists = (List::of(&keyword), List::of(&vector));
+    let fused = query::fuse(FusionMethod::Average, lists.0, lists.1, weight);
+    let told = fused.iter().map(|one| (one.chunk_id.index, one.score));
+    told.collect()
+}
+
+#[test]
+fn scores_are_averaged_over_their_ranges() {
+    #[track_caller]
+    fn check(keyword: &[(u32, f32)], vector: &[(u32, f32)], weight: f32, expect: &[(u32, f32)]) {
+        let found = average(keyword, vector, weight);
+        let same = found.len() == expect.len()
+            && found
+                .iter()
+                .zip(expect)
+                .all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-5);
+        assert!(same, "{found:?} is not {expect:?}");
+    }
+    let words = [(1, 12.0), (2, 8.0), (3, 4.0)];
+    let meaning = [(2, 0.9), (4, 0.6), (1, 0.5)];
+    check(
+        &words,
+        &meaning,
+        0.5,
+        &[(2, 0.75), (1, 0.5), (4, 0.125), (3, 0.0)],
+    );
+    check(&words, &meaning, 0.0, &[(1, 1.0), (2, 0.5), (3, 0.0)]);
+    check(&words, &[], 0.5, &[(1, 0.5), (2, 0.25), (3, 0.0)]);
+    // One hit, or equal ones, are the best there are.
+    check(&[(7, 3.0)], &[], 0.5, &[(7, 0.5)]);
+    check(&[(7, 3.0), (8, 3.0)], &[], 0.5, &[(7, 0.5), (8, 0.5)]);
 }
 
 fn order(fused: &[Fused]) -> Vec<u32> {

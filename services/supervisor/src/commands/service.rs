@@ -147,9 +147,15 @@ fn question(settings: &query::Settings) -> Result<(), SettingsError> {
             "`query.passages` is {passages}; use 1 to 100"
         )));
     }
-    if !(0.0..=1.0).contains(&weight) {
-        let why = format!("`query.semantic_weight` is {weight}; use a number from 0 to 1");
-        return Err(wrong(why));
+    let shares = [
+        ("semantic_weight", weight.unwrap_or_default()),
+        ("diversity", settings.diversity),
+    ];
+    for (name, share) in shares {
+        if !(0.0..=1.0).contains(&share) {
+            let why = format!("`query.{name}` is {share}; use a number from 0 to 1");
+            return Err(wrong(why));
+        }
     }
     Ok(())
 }
@@ -224,7 +230,7 @@ mod tests {
         }
         for semantic_weight in [-0.1, 1.1, f32::NAN] {
             let settings = query::Settings {
-                semantic_weight,
+                semantic_weight: Some(semantic_weight),
                 ..query::Settings::default()
             };
             told(question(&settings), "from 0 to 1");

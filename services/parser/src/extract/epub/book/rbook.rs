@@ -55,15 +55,12 @@ fn of(book: &Epub) -> Book {
 
 fn labels(book: &Epub) -> HashMap<String, String> {
     let mut labels = Labels::default();
-    for entry in book
-        .toc()
-        .contents()
-        .into_iter()
-        .flat_map(|contents| contents.flatten())
-    {
-        if let Some(href) = entry.href() {
-            let path = path_of(&href.path().decode());
-            labels.add(path, entry.label(), href.as_str().contains('#'));
+    if let Some(contents) = book.toc().contents() {
+        for entry in contents.flatten() {
+            if let Some(href) = entry.href() {
+                let path = path_of(&href.path().decode());
+                labels.add(path, entry.label(), href.as_str().contains('#'));
+            }
         }
     }
     labels.settled()
