@@ -37,12 +37,10 @@ pub(crate) fn understand(question: &Question) -> Understood {
 }
 
 /// `understood`, with `text` of the language model in place of the rule's.
-fn reworded(understood: Understood, text: String) -> Understood {
-    Understood {
-        rewritten: Some(Rewriter::Generator),
-        phrases: phrases::phrases(&text),
-        identifiers: identifiers::identifiers(&text),
-        text,
-        ..understood
-    }
+fn reworded(mut understood: Understood, text: String) -> Understood {
+    understood.rewritten = Some(Rewriter::Generator);
+    understood.phrases = phrases::phrases(&text);
+    understood.identifiers = identifiers::identifiers(&text);
+    understood.text = text;
+    understood
 }

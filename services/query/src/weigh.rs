@@ -95,6 +95,11 @@ fn coverage(text: &str, model: ModelSight) -> f32 {
     if unspaced * 2 > letters {
         return known;
     }
+    // A syllable of Korean holds two or three letters.
+    let hangul = text
+        .chars()
+        .filter(|c| ('\u{ac00}'..='\u{d7af}').contains(c));
+    let letters = letters + 3 * hangul.count() / 2;
     let length = letters as f32 / tokens;
     known * ((length - FOREIGN) / (AT_HOME - FOREIGN)).clamp(0.0, 1.0)
 }
@@ -159,6 +164,10 @@ mod tests {
         let chinese = understood("通知期限是多久");
         check(&chinese, seen(7, 4), both, 0.0);
         check(&chinese, seen(7, 0), both, 0.5);
+        // Korean in syllables, as a model of many languages reads it, and in letters.
+        let korean = understood("통지 기간은 얼마나 됩니까");
+        check(&korean, seen(7, 0), both, 0.5);
+        check(&korean, seen(26, 0), both, 0.0);
         let coded = Understood {
             identifiers: vec!["E-4711".to_owned()],
             ..understood("What does the error E-4711 mean here?")

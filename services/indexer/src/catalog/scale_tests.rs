@@ -25,7 +25,7 @@ fn catalog(documents: i64) -> (TempDir, Catalog) {
     let record = r#"{"number":1,"locator":{"kind":"pdf_page","physical":1},"method":"native","characters":13,"doubts":[]}"#;
     for document in 0..documents {
         let hash = Sha256Hex::of(&document.to_le_bytes());
-        let file_hash = &hash.as_str()[..32];
+        let file_hash = hash.as_str().get(..32).unwrap();
         let language = if document % 10 == 0 { "de" } else { "en" };
         let place = if document % 100 == 0 {
             "rare"
@@ -133,7 +133,10 @@ fn all(documents: i64) {
         assert_eq!(catalog.join(&hits(time), &english, 100).unwrap().len(), 100);
     });
     let chunk = |key: i64| ChunkId {
-        file_hash: Sha256Hex::of(&((key - 1) / (CHUNKS / documents)).to_le_bytes()).as_str()[..32]
+        file_hash: Sha256Hex::of(&((key - 1) / (CHUNKS / documents)).to_le_bytes())
+            .as_str()
+            .get(..32)
+            .unwrap()
             .parse()
             .unwrap(),
         index: u32::try_from((key - 1) % (CHUNKS / documents)).unwrap(),

@@ -163,14 +163,14 @@ impl TantivyIndex {
         let mut clauses: Vec<Box<dyn Query>> = Vec::new();
         for word in &terms.words {
             for (field, boost) in self.fields.of_words().into_iter().zip(FIELD_BOOSTS) {
-                let forms = word.forms.iter().map(|form| self.term(field, form));
+                let forms = word.forms.iter().map(|form| term(field, form));
                 let forms: Vec<Box<dyn Query>> = forms.collect();
                 let best = Box::new(DisjunctionMaxQuery::new(forms));
                 clauses.push(Box::new(BoostQuery::new(best, boost * word.times as f32)));
             }
         }
         for identifier in &terms.identifiers {
-            clauses.push(self.term(self.fields.identifiers, identifier));
+            clauses.push(term(self.fields.identifiers, identifier));
         }
         for phrase in phrases {
             let terms = analysis::phrase_terms(phrase);
@@ -189,11 +189,6 @@ impl TantivyIndex {
             }
         }
         (!clauses.is_empty()).then(|| BooleanQuery::union(clauses))
-    }
-
-    fn term(&self, field: Field, form: &str) -> Box<dyn Query> {
-        let term = Term::from_field_text(field, form);
-        Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
     }
 
     /// What the index can see of `terms`.
@@ -231,6 +226,11 @@ impl TantivyIndex {
         };
         Ok(KeywordHits { hits, sight })
     }
+}
+
+fn term(field: Field, form: &str) -> Box<dyn Query> {
+    let term = Term::from_field_text(field, form);
+    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
 }
 
 fn find(

@@ -247,7 +247,6 @@ impl Extractor for PdfExtractor {
             pages,
             notes,
             characters: characters(second.unwrap_or_default()),
-            ..Extraction::default()
         })
     }
 }

@@ -11,6 +11,9 @@ use crate::candidate::Candidate;
 use crate::engines::{Engines, Wanted};
 use crate::label::label;
 
+/// A chunk with its score by words and by meaning.
+type Scored = (Hit, Option<f32>, Option<f32>);
+
 /// Hits asked for within a document.
 const WITHIN: u32 = 20;
 /// Hits asked for to find one chunk of a document among all of its chunks; the contract's most.
@@ -83,7 +86,7 @@ impl Probe<'_> {
         if within.iter().any(|(hit, ..)| self.is_known(&hit.chunk_id)) {
             return Ok(Vec::new());
         }
-        let best = |score: fn(&(Hit, Option<f32>, Option<f32>)) -> Option<f32>| {
+        let best = |score: fn(&Scored) -> Option<f32>| {
             let scored = within.iter().filter(|found| score(found).is_some());
             scored.max_by(|a, b| score(a).unwrap_or(0.0).total_cmp(&score(b).unwrap_or(0.0)))
         };
@@ -132,8 +135,8 @@ impl Probe<'_> {
     /// fails is in the notes of the search itself.
     async fn ask(&self, filter: Filter, k: u32, vector: Option<&QueryVector>) -> Found {
         let wanted = Wanted {
-            filter,
             k,
+            filter,
             ..self.wanted.clone()
         };
         let by_meaning = async {

@@ -308,7 +308,7 @@ impl Surroundings {
             })
         };
         let run: Vec<Hit> = (from..=to).map(chunk).collect::<Option<_>>()?;
-        let is_whole = run.is_sorted_by(|chunk, next| follows(chunk, next));
+        let is_whole = run.is_sorted_by(follows);
         is_whole.then_some(run)
     }
 }

@@ -45,18 +45,19 @@ pub(super) fn is_number(token: &str) -> bool {
 /// identifiers are written in letters of alphabets.
 fn tokens(text: &str) -> Vec<&str> {
     let outside = |c: char| !(c.is_alphanumeric() || WITHIN.contains(&c)) || is_unspaced(c);
-    fn trimmed(token: &str) -> &str {
-        match token {
-            "§" => "§",
-            _ => token
-                .trim_end_matches(['.', '-', ':', '/', '\\', '@', '#', '§'])
-                .trim_start_matches(['.', '-', ':', '@']),
-        }
-    }
     text.split(outside)
         .map(trimmed)
         .filter(|token| !token.is_empty())
         .collect()
+}
+
+fn trimmed(token: &str) -> &str {
+    match token {
+        "§" => "§",
+        _ => token
+            .trim_end_matches(['.', '-', ':', '/', '\\', '@', '#', '§'])
+            .trim_start_matches(['.', '-', ':', '@']),
+    }
 }
 
 /// Han, kana and Hangul, whose words and particles join identifiers without a space; Thai, Lao,
@@ -127,7 +128,7 @@ fn is_quantity(token: &str) -> bool {
         return false;
     }
     let counted = rest.trim_start_matches(['-', '.']);
-    let is_word = counted.chars().all(|c| c.is_alphabetic());
+    let is_word = counted.chars().all(char::is_alphabetic);
     let short = counted.chars().count() <= 2 && digits <= LONG_NUMBER;
     is_word && (short || (rest != counted && counted.chars().all(char::is_lowercase)))
         || is_word && counted.chars().all(char::is_lowercase)

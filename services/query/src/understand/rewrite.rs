@@ -56,13 +56,11 @@ pub(crate) async fn rewrite(
             return understood;
         }
     };
-    match accepted(&written, question) {
-        Some(text) => reworded(understood, text),
-        None => {
-            debug!("the rewritten follow-up is not to be trusted");
-            understood
-        }
+    if let Some(text) = accepted(&written, question) {
+        return reworded(understood, text);
     }
+    debug!("the rewritten follow-up is not to be trusted");
+    understood
 }
 
 /// What the first generator that may be asked, and is no burden, makes of the question.
@@ -107,7 +105,10 @@ async fn write(
         match piece? {
             Piece::Text(more) => text.push_str(&more),
             // What was cut is no question.
-            Piece::End { stop, .. } if stop == Stop::AtLimit => text.clear(),
+            Piece::End {
+                stop: Stop::AtLimit,
+                ..
+            } => text.clear(),
             Piece::Quote { .. } | Piece::End { .. } => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Searching both engines.
 
 use query::{Settings, search};
-use shared::contract::{ErrorBody, ErrorCode, Question, SearchReply};
+use shared::contract::{Decision, ErrorBody, ErrorCode, Question, SearchReply};
 
 use crate::support::{Shelf, hit, question};
 
@@ -29,10 +29,7 @@ async fn both_engines_are_asked_and_their_hits_fused() {
     let best = &reply.passages[0];
     assert_eq!((best.keyword_rank, best.vector_rank), (Some(2), Some(1)));
     assert_eq!(best.label, "[handbook.pdf, p.4 — Pricing > Refunds]");
-    assert!(
-        best.hit.score < 1.0 / 60.0,
-        "the fused score, not the engine's"
-    );
+    assert!(best.hit.score <= 1.0, "the fused score, not the engine's");
     assert!(reply.timings.total_ms > 0.0);
     let mut asked = shelf.asked.into_inner().unwrap();
     asked.sort_by_key(|(engine, _)| *engine);
@@ -43,13 +40,15 @@ async fn both_engines_are_asked_and_their_hits_fused() {
     assert!(
         asked
             .iter()
-            .all(|(_, wanted)| wanted.k == 20 && wanted.text == "how much?")
+            .all(|(_, wanted)| wanted.k == 100 && wanted.text == "how much?")
     );
 }
 
 #[tokio::test]
 async fn k_bounds_the_reply_and_widens_the_candidates() {
-    let many: Vec<_> = (0..60).map(|index| hit(index, "text")).collect();
+    let many: Vec<_> = (0..60)
+        .map(|index| hit(index, &format!("text {index}")))
+        .collect();
     let shelf = Shelf::of(many.clone(), many);
     let reply = ask(
         &shelf,
@@ -67,7 +66,7 @@ async fn k_bounds_the_reply_and_widens_the_candidates() {
             .lock()
             .unwrap()
             .iter()
-            .all(|(_, wanted)| wanted.k == 36)
+            .all(|(_, wanted)| wanted.k == 100)
     );
     assert_eq!(
         ask(&shelf, &question("x")).await.unwrap().passages.len(),
@@ -181,4 +180,65 @@ async fn wrong_questions_are_refused_with_a_remedy() {
         "NaN",
     )
     .await;
+}
+
+#[tokio::test]
+async fn the_same_text_is_told_once_and_explained() {
+    let shelf = Shelf::of(
+        vec![hit(1, "one"), hit(2, "one"), hit(3, "two")],
+        Vec::new(),
+    );
+    let asked = Question {
+        explain: true,
+        ..question("x")
+    };
+    let reply = ask(&shelf, &asked).await.unwrap();
+    assert_eq!(found(&reply), [1, 3]);
+    let explained = reply.explanation.unwrap().candidates;
+    assert!(
+        matches!(&explained[1].decision, Decision::Duplicate { of } if of.index == 1),
+        "{explained:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_reranker_orders_what_it_comes_to_and_its_absence_is_a_note() {
+    let hits = || {
+        vec![
+            hit(1, "one"),
+            hit(2, "two"),
+            hit(3, "three"),
+            hit(4, "four"),
+        ]
+    };
+    let asked = Question {
+        rerank: Some(true),
+        ..question("x")
+    };
+    let mut shelf = Shelf::of(hits(), Vec::new());
+    shelf.reranked = Some(vec![Some(-2.0), Some(3.5), None, None]);
+    let reply = ask(&shelf, &asked).await.unwrap();
+    assert_eq!(found(&reply), [2, 1, 3, 4]);
+    assert_eq!(reply.passages[0].rerank_score, Some(3.5));
+    assert_eq!(reply.passages[2].rerank_score, None);
+
+    let reply = ask(&Shelf::of(hits(), Vec::new()), &asked).await.unwrap();
+    assert_eq!(found(&reply), [1, 2, 3, 4]);
+    assert!(reply.notes[0].contains("not reranked"), "{:?}", reply.notes);
+}
+
+#[tokio::test]
+async fn an_engine_that_finds_nothing_is_ignored() {
+    let reply = ask(
+        &Shelf::of(Vec::new(), vec![hit(1, "one"), hit(2, "two")]),
+        &question("x"),
+    )
+    .await
+    .unwrap();
+    assert_eq!(found(&reply), [1, 2]);
+    let weighing = reply.weighing.unwrap();
+    assert!(
+        (weighing.semantic_weight - 1.0).abs() < f32::EPSILON,
+        "{weighing:?}"
+    );
 }

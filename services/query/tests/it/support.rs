@@ -168,6 +168,8 @@ pub(crate) struct Shelf {
     pub(crate) vector: Result<Vec<Hit>, ErrorCode>,
     /// What stands around the hits, in reading order.
     pub(crate) neighbours: Result<Vec<Hit>, ErrorCode>,
+    /// The scores of a reranker; none is there without.
+    pub(crate) reranked: Option<Vec<Option<f32>>>,
     /// What was asked of which engine.
     pub(crate) asked: Mutex<Vec<(&'static str, Wanted)>>,
 }
@@ -178,6 +180,7 @@ impl Shelf {
             keyword: Ok(keyword),
             embed: Ok(()),
             vector: Ok(vector),
+            reranked: None,
             neighbours: Ok(Vec::new()),
             asked: Mutex::default(),
         }
@@ -228,7 +231,14 @@ impl Engines for Shelf {
     }
 
     async fn rerank(&self, _request: &Rerank) -> Result<Reranked, ErrorBody> {
-        Err(failed(ErrorCode::Unavailable))
+        let scores = self.reranked.clone();
+        scores
+            .map(|scores| Reranked {
+                model: "test-fp32".parse().unwrap(),
+                scores,
+                took_ms: 1.0,
+            })
+            .ok_or_else(|| failed(ErrorCode::Unavailable))
     }
 
     async fn neighbours(&self, request: &Neighbours) -> Result<NeighbourList, ErrorBody> {

@@ -80,7 +80,9 @@ fn each_chunk_has_its_own_run_and_one_that_is_gone_an_empty_one() {
 fn a_reply_fits_a_message_and_every_chunk_asked_for_is_in_it() {
     let it = Fixture::new();
     let line = format!("{}\n", "w\"".repeat(1_000));
-    let text: String = (0..120).map(|number| format!("{number}{line}")).collect();
+    let text: String = (0..120)
+        .flat_map(|number| [number.to_string(), line.clone()])
+        .collect();
     let id = it.ready("/a", &text);
     let file_hash = it.catalog.get(&id).unwrap().file_hash;
     let chunks: Vec<ChunkId> = (10..110)

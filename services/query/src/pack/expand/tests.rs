@@ -93,7 +93,12 @@ fn is_verbatim(document: &[Hit], passage: &Passage) {
         .hit
         .spans
         .iter()
-        .map(|span| page(span.page)[span.start as usize..span.end as usize].to_owned())
+        .map(|span| {
+            page(span.page)
+                .get(span.start as usize..span.end as usize)
+                .unwrap()
+                .to_owned()
+        })
         .collect();
     assert_eq!(spans, passage.hit.text);
 }
