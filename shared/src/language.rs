@@ -94,7 +94,8 @@ mod tests {
             Some("en"),
         );
         check(
-            "Sözleşme, taraflardan her biri tarafından üç ay önceden bildirilerek feshedilebilir.",
+            "Sözleşme, taraflardan her biri tarafından üç ay önceden bildirilerek feshedilebilir. \
+             Bildirim yazılı olarak yapılır ve karşı tarafa ulaştığı gün geçerli olur.",
             Some("tr"),
         );
         check("本协议可由任何一方提前三个月书面通知终止。", Some("zh"));

@@ -88,8 +88,16 @@ fn fields_added_since_may_be_absent() {
         }
         serde_json::from_value(value).unwrap()
     }
-    let view: DocumentView = without("document_view", &["missing_count", "outdated", "notes"]);
+    let added = [
+        "missing_count",
+        "outdated",
+        "notes",
+        "modified_ms",
+        "language",
+    ];
+    let view: DocumentView = without("document_view", &added);
     assert!(!view.outdated && view.notes.is_empty());
+    assert_eq!((view.modified_ms, view.language), (0, None));
     let status: CatalogStatus = without("catalog_status", &["missing_pages", "outdated"]);
     assert_eq!((status.missing_pages, status.outdated), (0, 0));
     let hit: Hit = without("hit", &["table_header", "coverage"]);

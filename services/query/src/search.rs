@@ -52,7 +52,7 @@ impl Plan {
         } else {
             question.k
         };
-        let weight = question.semantic_weight.or(settings.semantic_weight);
+        let weight = question.semantic_weight.or(settings.semantic_share());
         let diversity = question.diversity.unwrap_or(settings.diversity);
         if !question.text.contains(char::is_alphanumeric) {
             return Err(QuestionError::Empty);

@@ -5,16 +5,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shared::contract::FusionMethod;
 
+/// [`Settings::semantic_weight`] that follows what each engine can see.
+const BY_SIGHT: f32 = -1.0;
+
 /// Settings of the query service.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Passages in a reply when the question does not say.
     pub passages: u32,
-    /// Weight of the vector results, 0 to 1, when the question does not say. Without it the weight
-    /// follows what each engine can see of the question.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub semantic_weight: Option<f32>,
+    /// Weight of the vector results when the question does not say: 0 (keywords only) to 1 (meaning
+    /// only), or −1 for one that follows what each engine can see of the question.
+    pub semantic_weight: f32,
     /// How the engines' results are fused, when the question does not say: `average` or `rrf`.
     pub fusion: FusionMethod,
     /// From 0 (relevance alone) to 1 (a passage from each document before a second from any), when
@@ -45,7 +47,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             passages: 5,
-            semantic_weight: None,
+            semantic_weight: BY_SIGHT,
             fusion: FusionMethod::Average,
             diversity: 0.0,
             keyword_deadline_ms: 3_000,
@@ -61,6 +63,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The vector results' share where one is set, 0 to 1 if the settings hold.
+    pub fn semantic_share(&self) -> Option<f32> {
+        (self.semantic_weight.to_bits() != BY_SIGHT.to_bits()).then_some(self.semantic_weight)
+    }
+
     pub(crate) fn keyword_deadline(&self) -> Duration {
         Duration::from_millis(self.keyword_deadline_ms)
     }

@@ -224,7 +224,10 @@ async fn an_answer_reads_around_its_hits_and_a_search_does_not() {
 
 #[tokio::test]
 async fn a_model_with_little_room_reads_less_around_but_as_many_hits() {
-    let texts = vec!["Contractors give notice of one month in writing. ".repeat(9); 30];
+    let sentence = "Contractors give notice of one month in writing. ";
+    let texts: Vec<String> = (10..40)
+        .map(|number| format!("{}Rule {number}.", sentence.repeat(9)))
+        .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let page = page(&texts);
     let hits = vec![page[2].clone(), page[12].clone(), page[22].clone()];

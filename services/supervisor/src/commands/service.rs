@@ -141,7 +141,7 @@ fn wrong<E: Display>(section: &'static str) -> impl Fn(E) -> SettingsError {
 
 fn question(settings: &query::Settings) -> Result<(), SettingsError> {
     let wrong = wrong("query");
-    let (passages, weight) = (settings.passages, settings.semantic_weight);
+    let (passages, weight) = (settings.passages, settings.semantic_share());
     if !(1..=100).contains(&passages) {
         return Err(wrong(format!(
             "`query.passages` is {passages}; use 1 to 100"
@@ -230,7 +230,7 @@ mod tests {
         }
         for semantic_weight in [-0.1, 1.1, f32::NAN] {
             let settings = query::Settings {
-                semantic_weight: Some(semantic_weight),
+                semantic_weight,
                 ..query::Settings::default()
             };
             told(question(&settings), "from 0 to 1");
