@@ -17,7 +17,7 @@ const LOST: f32 = 0.2;
 /// The vectors' share where both engines see the question well.
 const EVEN: f32 = 0.5;
 /// Their share beside identifiers or quoted phrases that the index knows.
-const LITERAL: f32 = 0.25;
+const LITERAL: f32 = 0.4;
 
 /// What is known of a question when both engines have answered.
 pub(crate) struct Sights<'a> {
@@ -172,6 +172,6 @@ mod tests {
             identifiers: vec!["E-4711".to_owned()],
             ..understood("What does the error E-4711 mean here?")
         };
-        check(&coded, seen(9, 0), both, 0.25);
+        check(&coded, seen(9, 0), both, 0.4);
     }
 }

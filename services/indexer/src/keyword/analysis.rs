@@ -179,10 +179,12 @@ pub(super) fn question_terms(text: &str, languages: &[Language]) -> QuestionTerm
     }
 }
 
+/// Identifiers without what holds them together: a document has each in that form as well.
 fn distinct(segments: Segments) -> Vec<String> {
     let mut identifiers: Vec<String> = Vec::new();
     for piece in segments.identifiers {
-        if !identifiers.contains(&piece.text) && identifiers.len() < MOST_TERMS {
+        let is_plain = piece.text.chars().all(char::is_alphanumeric);
+        if is_plain && !identifiers.contains(&piece.text) && identifiers.len() < MOST_TERMS {
             identifiers.push(piece.text);
         }
     }

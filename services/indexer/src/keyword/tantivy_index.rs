@@ -27,7 +27,10 @@ use super::{
 };
 
 /// What a word weighs in the text, in a heading above it, in the document's name.
-const FIELD_BOOSTS: [f32; 3] = [1.0, 0.5, 0.5];
+const FIELD_BOOSTS: [f32; 3] = [1.0, 0.5, 0.25];
+
+/// What an identifier weighs as a whole, beside its parts, which are words of the text.
+const IDENTIFIER_BOOST: f32 = 0.25;
 
 /// What a phrase that stands word for word weighs, beside its words.
 const PHRASE_BOOST: f32 = 2.0;
@@ -170,7 +173,8 @@ impl TantivyIndex {
             }
         }
         for identifier in &terms.identifiers {
-            clauses.push(term(self.fields.identifiers, identifier));
+            let whole = term(self.fields.identifiers, identifier);
+            clauses.push(Box::new(BoostQuery::new(whole, IDENTIFIER_BOOST)));
         }
         for phrase in phrases {
             let terms = analysis::phrase_terms(phrase);
