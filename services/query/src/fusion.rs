@@ -29,18 +29,21 @@ impl<'a> List<'a> {
         Self { hits, floor: None }
     }
 
-    /// A hit's score as a share of the list's range, 0 to 1; 1 where all are the same.
-    fn share(&self, score: f32) -> f32 {
+    /// The lowest and the highest score.
+    fn range(&self) -> (f32, f32) {
         let scores = || self.hits.iter().map(|(_, score)| *score);
-        let high = scores().fold(f32::NEG_INFINITY, f32::max);
-        let low = self
-            .floor
-            .unwrap_or_else(|| scores().fold(f32::INFINITY, f32::min));
-        if high > low {
-            ((score - low) / (high - low)).clamp(0.0, 1.0)
-        } else {
-            1.0
-        }
+        let lowest = || scores().fold(f32::INFINITY, f32::min);
+        let highest = scores().fold(f32::NEG_INFINITY, f32::max);
+        (self.floor.unwrap_or_else(lowest), highest)
+    }
+}
+
+/// A score as a share of its list's range, 0 to 1; 1 where all are the same.
+fn share(score: f32, (low, high): (f32, f32)) -> f32 {
+    if high > low {
+        ((score - low) / (high - low)).clamp(0.0, 1.0)
+    } else {
+        1.0
     }
 }
 
@@ -72,10 +75,11 @@ pub fn fuse(
         if weights.get(place).is_none_or(|weight| *weight <= 0.0) {
             continue;
         }
+        let range = list.range();
         for (rank, (id, score)) in (1..).zip(list.hits) {
             let score = match method {
                 FusionMethod::Rrf => 1.0 / (RANK_CONSTANT + rank as f32),
-                FusionMethod::Average => list.share(*score),
+                FusionMethod::Average => share(*score, range),
             };
             if let Some(slot) = found.entry(id).or_default().get_mut(place) {
                 slot.get_or_insert((rank, score));

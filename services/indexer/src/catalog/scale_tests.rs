@@ -158,13 +158,13 @@ fn all(documents: i64) {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a measurement: run with --ignored --nocapture"]
 fn many_chunks_a_document() {
     all(2_000);
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a measurement: run with --ignored --nocapture"]
 fn a_chunk_a_document() {
     all(100_000);
 }
