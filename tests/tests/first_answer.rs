@@ -38,12 +38,12 @@ fn plain(text: &str) -> String {
         .join(" ")
 }
 
-/// The passage that answers `fact`, among the five that an answer is made of.
+/// The passage that answers `fact`, among the first three.
 async fn search(harness: &Harness, fact: &Fact) -> Result<Passage> {
     let reply = harness.client().search(&question(&fact.question)).await?;
     ensure!(reply.notes.is_empty(), "notes: {:?}", reply.notes);
     let found =
-        reply.passages.iter().take(5).find(|passage| {
+        reply.passages.iter().take(3).find(|passage| {
             is_from(passage, fact) && plain(&passage.hit.text).contains(&fact.phrase)
         });
     let labels: Vec<_> = reply

@@ -18,7 +18,7 @@ use self::segment::{Piece, Segments, segment};
 use self::stem::{is_stop_word, stem};
 
 /// Raise it when terms or fields change: an older index is then rebuilt.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// Longer words are keys, hashes or broken extraction; in characters.
 const LONGEST_WORD: usize = 64;

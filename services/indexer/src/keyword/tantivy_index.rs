@@ -1,5 +1,6 @@
 //! The keyword index on tantivy.
 
+mod bm25f;
 mod open;
 
 use std::cmp::Reverse;
@@ -11,14 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use rayon::ThreadPool;
 use shared::language::Language;
-use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::merge_policy::{LogMergePolicy, NoMergePolicy};
-use tantivy::query::{
-    BooleanQuery, BoostQuery, DisjunctionMaxQuery, PhraseQuery, Query, TermQuery,
-};
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, Index, IndexReader, IndexWriter, Searcher, TantivyDocument, Term};
+use tantivy::query::{BoostQuery, PhraseQuery};
+use tantivy::{Index, IndexReader, IndexWriter, Searcher, SegmentReader, TantivyDocument, Term};
 
+use self::bm25f::{Scores, WeighedField, Word};
 use self::open::Commit;
 use super::analysis::{self, Fields, KEY, QuestionTerms};
 use super::{
@@ -27,20 +25,18 @@ use super::{
 };
 
 /// What a word weighs in the text, in a heading above it, in the document's name.
-const FIELD_BOOSTS: [f32; 3] = [1.0, 0.5, 0.25];
+const FIELD_WEIGHTS: [f32; 3] = [1.0, 0.8, 0.5];
 
 /// What an identifier weighs as a whole, beside its parts, which are words of the text.
-const IDENTIFIER_BOOST: f32 = 0.25;
+const IDENTIFIER_WEIGHT: f32 = 0.25;
 
 /// What a phrase that stands word for word weighs, beside its words.
-const PHRASE_BOOST: f32 = 2.0;
+const PHRASE_WEIGHT: f32 = 2.0;
 
 /// Languages that a question is stemmed by when its own is not known.
 const MOST_LANGUAGES: usize = 6;
 
-/// A keyword index in one folder. BM25 with tantivy's fixed k1 = 1.2 and b = 0.75 (Robertson and
-/// Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), summed over the
-/// fields.
+/// A keyword index in one folder, scored by BM25 over its fields as one (see `bm25f`).
 ///
 /// Writing runs on the given pool, so that commits and merges have its priority.
 pub struct TantivyIndex {
@@ -160,39 +156,64 @@ impl TantivyIndex {
         Ok(languages.take(MOST_LANGUAGES).collect())
     }
 
-    /// A bag of words, each in any field: no query syntax, so that any text can be asked. `None`
-    /// when there is nothing to ask for.
-    fn query(&self, terms: &QuestionTerms, phrases: &[String]) -> Option<BooleanQuery> {
-        let mut clauses: Vec<Box<dyn Query>> = Vec::new();
-        for word in &terms.words {
-            for (field, boost) in self.fields.of_words().into_iter().zip(FIELD_BOOSTS) {
-                let forms = word.forms.iter().map(|form| term(field, form));
-                let forms: Vec<Box<dyn Query>> = forms.collect();
-                let best = Box::new(DisjunctionMaxQuery::new(forms));
-                clauses.push(Box::new(BoostQuery::new(best, boost * word.times as f32)));
-            }
-        }
-        for identifier in &terms.identifiers {
-            let whole = term(self.fields.identifiers, identifier);
-            clauses.push(Box::new(BoostQuery::new(whole, IDENTIFIER_BOOST)));
-        }
+    /// The `k` best for a bag of words, each in any field, and for phrases: no query syntax, so
+    /// that any text can be asked.
+    fn find(
+        &self,
+        searcher: &Searcher,
+        (terms, phrases): (&QuestionTerms, &[String]),
+        k: usize,
+        allowed: Option<&AllowedChunks>,
+    ) -> tantivy::Result<Vec<(ChunkKey, f32)>> {
+        let in_words = self.fields.of_words().into_iter().zip(FIELD_WEIGHTS);
+        let in_words: Vec<WeighedField> = in_words
+            .map(|(field, weight)| WeighedField { field, weight })
+            .collect();
+        let whole = [WeighedField {
+            field: self.fields.identifiers,
+            weight: 1.0,
+        }];
+        let words = terms.words.iter().map(|word| Word {
+            forms: &word.forms,
+            fields: &in_words,
+            weight: word.times as f32,
+        });
+        let identifiers = terms.identifiers.iter().map(|identifier| Word {
+            forms: std::slice::from_ref(identifier),
+            fields: &whole,
+            weight: IDENTIFIER_WEIGHT,
+        });
+        let mut scores = Scores::new(searcher, words.chain(identifiers).collect())?;
         for phrase in phrases {
-            let terms = analysis::phrase_terms(phrase);
-            let places: BTreeSet<usize> = terms.iter().map(|(place, _)| *place).collect();
-            if places.len() < 2 {
-                continue;
-            }
-            for (field, boost) in self.fields.of_words().into_iter().zip(FIELD_BOOSTS) {
-                let term =
-                    |(place, term): &(usize, String)| (*place, Term::from_field_text(field, term));
-                let phrase = PhraseQuery::new_with_offset(terms.iter().map(term).collect());
-                clauses.push(Box::new(BoostQuery::new(
-                    Box::new(phrase),
-                    boost * PHRASE_BOOST,
-                )));
-            }
+            self.add_phrase(phrase, &mut scores)?;
         }
-        (!clauses.is_empty()).then(|| BooleanQuery::union(clauses))
+        let mut hits = Vec::new();
+        for segment in searcher.segment_readers() {
+            hits.extend(of_segment(&scores, segment, allowed)?);
+        }
+        let best_first =
+            |a: &(ChunkKey, f32), b: &(ChunkKey, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if (1..hits.len()).contains(&k) {
+            hits.select_nth_unstable_by(k - 1, best_first);
+        }
+        hits.truncate(k);
+        hits.sort_unstable_by(best_first);
+        Ok(hits)
+    }
+
+    fn add_phrase(&self, phrase: &str, scores: &mut Scores<'_>) -> tantivy::Result<()> {
+        let terms = analysis::phrase_terms(phrase);
+        let places: BTreeSet<usize> = terms.iter().map(|(place, _)| *place).collect();
+        if places.len() < 2 {
+            return Ok(());
+        }
+        for (field, weight) in self.fields.of_words().into_iter().zip(FIELD_WEIGHTS) {
+            let term =
+                |(place, term): &(usize, String)| (*place, Term::from_field_text(field, term));
+            let phrase = PhraseQuery::new_with_offset(terms.iter().map(term).collect());
+            scores.add(&BoostQuery::new(Box::new(phrase), weight * PHRASE_WEIGHT))?;
+        }
+        Ok(())
     }
 
     /// What the index can see of `terms`.
@@ -224,44 +245,29 @@ impl TantivyIndex {
         let languages = self.languages(&searcher, query)?;
         let terms = analysis::question_terms(&query.text, &languages);
         let sight = self.sight(&searcher, &terms)?;
-        let hits = match self.query(&terms, &query.phrases) {
-            Some(query) if k > 0 => find(&searcher, &query, k, allowed)?,
-            _ => Vec::new(),
-        };
+        let hits = self.find(&searcher, (&terms, &query.phrases), k, allowed)?;
         Ok(KeywordHits { hits, sight })
     }
 }
 
-fn term(field: Field, form: &str) -> Box<dyn Query> {
-    let term = Term::from_field_text(field, form);
-    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
-}
-
-fn find(
-    searcher: &Searcher,
-    query: &BooleanQuery,
-    k: usize,
+/// What of `segment` scores and may be found.
+fn of_segment(
+    scores: &Scores<'_>,
+    segment: &SegmentReader,
     allowed: Option<&AllowedChunks>,
 ) -> tantivy::Result<Vec<(ChunkKey, f32)>> {
-    // It makes room for as many hits as it is asked for.
-    let k = k
-        .min(usize::try_from(searcher.num_docs()).unwrap_or(usize::MAX))
-        .max(1);
-    let best = TopDocs::with_limit(k).order_by_score();
-    let found = match allowed {
-        None => searcher.search(query, &best)?,
-        Some(allowed) => {
-            let allowed = allowed.clone();
-            let is_allowed = move |key: ChunkKey| allowed.contains(key);
-            searcher.search(
-                query,
-                &FilterCollector::new(KEY.to_owned(), is_allowed, best),
-            )?
-        }
-    };
-    let mut hits = with_keys(searcher, &found)?;
-    hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    Ok(hits)
+    let keys = segment.fast_fields().i64(KEY)?;
+    let found = scores
+        .of(segment)?
+        .into_iter()
+        .filter_map(|(document, score)| {
+            let key = keys
+                .first(document)
+                .filter(|_| !segment.is_deleted(document))?;
+            let is_allowed = allowed.is_none_or(|allowed| allowed.contains(key));
+            is_allowed.then_some((key, score))
+        });
+    Ok(found.collect())
 }
 
 #[cfg(test)]
@@ -277,26 +283,6 @@ impl TantivyIndex {
             })
         })
     }
-}
-
-/// Looks up the chunk key of every hit.
-fn with_keys(
-    searcher: &Searcher,
-    found: &[(f32, DocAddress)],
-) -> tantivy::Result<Vec<(ChunkKey, f32)>> {
-    let mut hits = Vec::with_capacity(found.len());
-    for (segment_ord, segment) in (0_u32..).zip(searcher.segment_readers()) {
-        let mut here = found
-            .iter()
-            .filter(|(_, at)| at.segment_ord == segment_ord)
-            .peekable();
-        if here.peek().is_none() {
-            continue;
-        }
-        let keys = segment.fast_fields().i64(KEY)?;
-        hits.extend(here.filter_map(|(score, at)| Some((keys.first(at.doc_id)?, *score))));
-    }
-    Ok(hits)
 }
 
 impl KeywordIndex for TantivyIndex {

@@ -345,7 +345,7 @@ fn a_damaged_index_is_replaced_and_says_why() {
         &|folder| {
             let path = folder.join("meta.json");
             let meta = fs::read_to_string(&path).unwrap();
-            fs::write(&path, meta.replace("format\\\":2", "format\\\":0")).unwrap();
+            fs::write(&path, meta.replace("format\\\":3", "format\\\":0")).unwrap();
         },
         "format 0",
     );
