@@ -25,7 +25,7 @@ pub(crate) fn mark_duplicates(candidates: &mut [Candidate]) {
 
 /// Orders `candidates`, best first, so that a document's later passages give way to other
 /// documents: each passage of a document that stands above takes `diversity`, 0 to 1, of a
-/// candidate's score. At 1 every document has its best passage before any has its second.
+/// candidate's worth. At 1 every document has its best passage before any has its second.
 pub(crate) fn diversify(candidates: Vec<Candidate>, diversity: f32) -> Vec<Candidate> {
     if diversity <= 0.0 {
         return candidates;
@@ -36,7 +36,7 @@ pub(crate) fn diversify(candidates: Vec<Candidate>, diversity: f32) -> Vec<Candi
     for _ in 0..left.len() {
         let worth = |candidate: &Candidate| {
             let above = taken.get(&candidate.hit.document_id).copied();
-            candidate.hit.score * (1.0 - diversity).powi(above.unwrap_or_default())
+            worth(candidate) * (1.0 - diversity).powi(above.unwrap_or_default())
         };
         let mut best: Option<(usize, f32)> = None;
         for (at, candidate) in left.iter().enumerate() {
@@ -56,8 +56,20 @@ pub(crate) fn diversify(candidates: Vec<Candidate>, diversity: f32) -> Vec<Candi
     ordered
 }
 
+/// A candidate's score, over 0; where it was reranked, that score, above all that were not.
+fn worth(candidate: &Candidate) -> f32 {
+    candidate
+        .reranked
+        // A reranker's scores may be below 0.
+        .map_or(candidate.hit.score, |read| {
+            1.0 + 1.0 / (1.0 + (-read.score).exp())
+        })
+}
+
 #[cfg(test)]
 mod tests {
+    use shared::contract::Standing;
+
     use super::*;
     use crate::pack::tests::{candidate, hit};
 
@@ -95,6 +107,31 @@ mod tests {
         check(0.1, &[1, 2, 3, 4, 5]);
         check(0.5, &[1, 4, 2, 3, 5]);
         check(1.0, &[1, 4, 2, 3, 5]);
+    }
+
+    #[test]
+    fn what_was_reranked_gives_room_too() {
+        #[track_caller]
+        fn check(diversity: f32, expect: &[u32]) {
+            let found = [
+                (named("a", 1, 0.2, "one"), Some(4.0)),
+                (named("a", 2, 0.9, "two"), Some(3.0)),
+                (named("b", 3, 0.1, "three"), Some(-5.0)),
+                (named("c", 4, 0.8, "four"), None),
+            ];
+            let found = found.into_iter().map(|(mut one, score)| {
+                one.reranked = score.map(|score| Standing { rank: None, score });
+                one
+            });
+            assert_eq!(
+                order(&diversify(found.collect(), diversity)),
+                expect,
+                "{diversity}"
+            );
+        }
+        check(0.0, &[1, 2, 3, 4]);
+        check(0.3, &[1, 2, 3, 4]);
+        check(0.6, &[1, 3, 4, 2]);
     }
 
     #[test]

@@ -154,8 +154,7 @@ pub(crate) async fn find(
     }
     let fusing = Instant::now();
     let weighing = weighing(&plan, &understood, (&by_words, &by_meaning, sight));
-    let fused = fuse_hits(&weighing, by_words.hits, by_meaning.hits);
-    let mut candidates = diversify(fused, plan.diversity);
+    let mut candidates = fuse_hits(&weighing, by_words.hits, by_meaning.hits);
     timings.fuse_ms = millis(fusing);
     if question.rerank.unwrap_or(settings.rerank) {
         let reranking = Instant::now();
@@ -166,6 +165,7 @@ pub(crate) async fn find(
         }
         timings.rerank_ms = millis(reranking);
     }
+    let mut candidates = diversify(candidates, plan.diversity);
     mark_duplicates(&mut candidates);
     let ranked = Ranked {
         candidates,
