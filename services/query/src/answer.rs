@@ -19,7 +19,7 @@ use crate::generation::{
 };
 use crate::partly_read::PartlyRead;
 use crate::prompt::{Asked, Given, NOT_IN_DOCUMENTS, prompt};
-use crate::search::{find, search};
+use crate::search::{Plan, find, search};
 use crate::settings::Settings;
 use crate::source::{citations, sources};
 use crate::understand::{rewrite, understand};
@@ -68,6 +68,8 @@ impl Answerer {
         let started = Instant::now();
         let limit = self.settings.rewrite_deadline();
         let understood = understand(question);
+        // No model is asked for the sake of a question that is refused.
+        Plan::of(question, &understood, &self.settings)?;
         let understood = rewrite(&self.generators, question, understood, limit)
             .instrument(info_span!("understand"))
             .await;

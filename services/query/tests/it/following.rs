@@ -74,6 +74,25 @@ async fn a_follow_up_is_searched_for_as_a_question_of_its_own() {
 }
 
 #[tokio::test]
+async fn no_model_rewrites_a_question_that_is_refused() {
+    let model = Arc::new(Scripted::saying(&[
+        "What is the notice period for contractors?",
+    ]));
+    let shelf = Shelf::of(vec![hit(1, "Contractors: one month.")], Vec::new());
+    let asked = Question {
+        k: 1_000,
+        ..follow_up("and for contractors?")
+    };
+    let generator = Arc::clone(&model) as Arc<dyn Generator>;
+    let events = events(&answerer(shelf, vec![generator]), &asked).await;
+    assert!(
+        matches!(events.as_slice(), [AnswerEvent::Error { error }] if error.code == ErrorCode::BadRequest),
+        "{events:?}"
+    );
+    assert_eq!(model.prompts.lock().unwrap().len(), 0);
+}
+
+#[tokio::test]
 async fn a_model_that_may_not_or_cannot_is_not_asked_to_rewrite() {
     let asked = follow_up("and for contractors?");
     let whole = "What is the notice period for contractors?";
