@@ -69,7 +69,11 @@ impl Answerer {
         let limit = self.settings.rewrite_deadline();
         let understood = understand(question);
         // No model is asked for the sake of a question that is refused.
-        Plan::of(question, &understood, &self.settings)?;
+        if let Err(error) = Plan::of(question, &understood, &self.settings) {
+            let error = ErrorBody::from(error);
+            note_search(Err(&error));
+            return Err(error);
+        }
         let understood = rewrite(&self.generators, question, understood, limit)
             .instrument(info_span!("understand"))
             .await;
