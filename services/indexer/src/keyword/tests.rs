@@ -108,6 +108,54 @@ fn headings_and_names_are_found_and_weigh_less_than_text() {
 }
 
 #[test]
+fn all_words_of_a_question_outweigh_one_that_stands_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let (index, _) = open(folder.path());
+    let part = |key, heading: &str, text: &str| KeywordDocument {
+        key,
+        text: text.to_owned(),
+        heading_path: heading.to_owned(),
+        name: "kl-40-service-manual.pdf".to_owned(),
+    };
+    let mut upserts = vec![
+        part(
+            1,
+            "The KL-40",
+            "The KL-40 is made for shops. Clean the KL-40 once a week.",
+        ),
+        part(
+            2,
+            "Technical data",
+            "The refrigerant charge is 950 g of R290.",
+        ),
+    ];
+    upserts.extend((3..40).map(|key| part(key, "Parts", "Fans, shelves and a door.")));
+    let changes = KeywordChanges {
+        upserts,
+        sequence: 1,
+        ..KeywordChanges::default()
+    };
+    index.apply(&changes).unwrap();
+    let question = "Which refrigerant charge does the KL-40 hold?";
+    assert_eq!(found(&index, question).first(), Some(&2));
+}
+
+#[test]
+fn a_score_is_that_of_the_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let (index, _) = open(folder.path());
+    index
+        .apply(&changes(1, &[(1, "fig"), (2, "kiwi")], &[]))
+        .unwrap();
+    let hits = index.search(&"fig".into(), 10, None).unwrap().hits;
+    // One of two documents, of mean length, has the word once: ln(1 + 1.5 / 1.5) · 1 / (0.9 + 1).
+    let [(1, score)] = hits[..] else {
+        panic!("{hits:?}")
+    };
+    assert!((score - 0.364_814).abs() < 1e-4, "{score}");
+}
+
+#[test]
 fn changes_are_durable_visible_and_idempotent() {
     let folder = tempfile::tempdir().unwrap();
     {
