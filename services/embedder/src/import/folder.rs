@@ -11,6 +11,9 @@ use crate::error::ImportError;
 use crate::model::{Pooling, Prompts, TOKENIZER_FILE};
 
 const RETRIEVAL_PROMPT: &str = "Represent this sentence for searching relevant passages: ";
+/// Of the e5 models that want a task told.
+const INSTRUCTION: &str = "Instruct: Given a web search query, retrieve relevant passages that \
+                           answer the query\nQuery: ";
 
 /// The parts of `config.json` that decide how the layers are computed.
 #[derive(Debug, Clone, Deserialize)]
@@ -216,7 +219,7 @@ fn read_pooling(path: &Path) -> Result<Pooling, ImportError> {
     Ok(pooling)
 }
 
-/// Prompts as the folder gives them; two families are known to need one without saying so in
+/// Prompts as the folder gives them; some families are known to need one without saying so in
 /// their files (their model cards do).
 fn read_prompts(path: &Path, config: &BertConfig) -> Result<Prompts, ImportError> {
     let file: PromptsConfig =
@@ -237,22 +240,33 @@ fn read_prompts(path: &Path, config: &BertConfig) -> Result<Prompts, ImportError
             .unwrap_or_default()
             .to_owned()
     });
-    let any = |check: fn(&str) -> bool| names.iter().any(|name| check(name));
-    Ok(
-        if any(|name| name.starts_with("bge-") && name.contains("-en")) {
-            Prompts {
-                query: RETRIEVAL_PROMPT.to_owned(),
-                document: String::new(),
-            }
-        } else if any(|name| name.starts_with("e5-") || name.starts_with("multilingual-e5-")) {
-            Prompts {
-                query: "query: ".to_owned(),
-                document: "passage: ".to_owned(),
-            }
-        } else {
-            Prompts::default()
-        },
-    )
+    let known = names.iter().find_map(|name| prompts_of_family(name));
+    Ok(known.unwrap_or_default())
+}
+
+/// What the model cards of a family ask for, by the name that its models have; `None` for names
+/// of no such family.
+fn prompts_of_family(name: &str) -> Option<Prompts> {
+    let is_arctic =
+        name.starts_with("snowflake-arctic-embed-") || name.starts_with("arctic-embed-");
+    let is_e5 = name.starts_with("e5-") || name.starts_with("multilingual-e5-");
+    let (query, document) = if name.starts_with("bge-") && name.contains("-en") {
+        (RETRIEVAL_PROMPT, "")
+    } else if is_arctic && name.contains("-v2") {
+        ("query: ", "")
+    } else if is_arctic {
+        (RETRIEVAL_PROMPT, "")
+    } else if is_e5 && name.ends_with("-instruct") {
+        (INSTRUCTION, "")
+    } else if is_e5 {
+        ("query: ", "passage: ")
+    } else {
+        return None;
+    };
+    Some(Prompts {
+        query: query.to_owned(),
+        document: document.to_owned(),
+    })
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, ImportError> {

@@ -147,6 +147,21 @@ fn prompts_and_windows_come_from_the_files_or_the_family() {
     );
     check("bge-m3", none, "", "");
     check("e5-small-v2", none, "query: ", "passage: ");
+    check("multilingual-e5-small", none, "query: ", "passage: ");
+    check(
+        "multilingual-e5-large-instruct",
+        none,
+        "Instruct: Given a web search query, retrieve relevant passages that answer the \
+         query\nQuery: ",
+        "",
+    );
+    check(
+        "snowflake-arctic-embed-s",
+        none,
+        "Represent this sentence for searching relevant passages: ",
+        "",
+    );
+    check("snowflake-arctic-embed-l-v2.0", none, "query: ", "");
     let prompts = json!({"prompts": {"query": "ask: "}});
     check(
         "e5-own",
