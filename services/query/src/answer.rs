@@ -9,7 +9,7 @@ use shared::contract::{
 };
 use shared::metrics::{SpeechClock, SpeechOutcome};
 use tokio::sync::mpsc::Sender;
-use tracing::{Instrument as _, Span, debug, field, info, info_span, warn};
+use tracing::{Instrument as _, Span, field, info, info_span, warn};
 
 use crate::cite::Citations;
 use crate::engines::Engines;
@@ -19,7 +19,7 @@ use crate::generation::{
 };
 use crate::partly_read::PartlyRead;
 use crate::prompt::{Asked, Given, NOT_IN_DOCUMENTS, prompt};
-use crate::search::{Plan, find, search};
+use crate::search::{Plan, find, note_search, search};
 use crate::settings::Settings;
 use crate::source::{citations, sources};
 use crate::understand::{rewrite, understand};
@@ -195,18 +195,6 @@ impl Answerer {
         let (prompt, left_out) = prompt(asked, given, (&self.generation, limits));
         let pieces = candidate.generator.generate(&model, prompt).await?;
         Ok((model, pieces, left_out))
-    }
-}
-
-fn note_search(outcome: Result<&SearchReply, &ErrorBody>) {
-    match outcome {
-        Ok(reply) => debug!(
-            passages = reply.passages.len(),
-            notes = reply.notes.len(),
-            duration_ms = reply.timings.total_ms,
-            "searched"
-        ),
-        Err(error) => warn!(code = ?error.code, message = %error.message, "not searched"),
     }
 }
 

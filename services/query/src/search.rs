@@ -7,6 +7,7 @@ use shared::contract::{
     ChunkId, ErrorBody, FusionMethod, Hit, Hits, ModelSight, Question, SearchReply, Standing,
     Timings, Understood, Weighing,
 };
+use tracing::{debug, warn};
 
 use crate::arrange::{diversify, mark_duplicates};
 use crate::candidate::Candidate;
@@ -178,6 +179,19 @@ pub(crate) async fn find(
         started,
     };
     Ok(finish(engines, question, ranked, settings, purpose).await)
+}
+
+/// Logs how a search ended.
+pub(crate) fn note_search(outcome: Result<&SearchReply, &ErrorBody>) {
+    match outcome {
+        Ok(reply) => debug!(
+            passages = reply.passages.len(),
+            notes = reply.notes.len(),
+            duration_ms = reply.timings.total_ms,
+            "searched"
+        ),
+        Err(error) => warn!(code = ?error.code, message = %error.message, "not searched"),
+    }
 }
 
 /// The weights: as asked or set, else by what each engine could see.
