@@ -98,8 +98,8 @@ fn ndcg_at_10(set: &Path) -> f64 {
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-/// `least` is the reference of the corpus' README, less what tantivy's k1 = 1.2 and b = 0.75 may
-/// cost against its 0.9 and 0.4.
+/// `least` is a little under what was found when it was written. The reference of the corpus'
+/// README has 0.333, 0.863, 0.967, 0.893 and, for plain words in Chinese, 0.107.
 fn check(set: &str, least: f64) {
     let Some(corpus) = corpus() else {
         println!("skipped: no corpus folder, set IBID_CORPUS");
@@ -112,26 +112,25 @@ fn check(set: &str, least: f64) {
 
 #[test]
 fn cranfield() {
-    check("cranfield", 0.333);
+    check("cranfield", 0.345);
 }
 
 #[test]
 fn squad2_sample() {
-    check("squad2-sample", 0.87);
+    check("squad2-sample", 0.9);
 }
 
 #[test]
 fn xquad_en() {
-    check("xquad-en", 0.96);
+    check("xquad-en", 0.97);
 }
 
 #[test]
 fn xquad_tr() {
-    check("xquad-tr", 0.89);
+    check("xquad-tr", 0.935);
 }
 
-/// Plain words find 0.107 in Chinese.
 #[test]
 fn xquad_zh() {
-    check("xquad-zh", 0.9);
+    check("xquad-zh", 0.96);
 }
