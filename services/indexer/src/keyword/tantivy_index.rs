@@ -18,7 +18,7 @@ use tantivy::{Index, IndexReader, IndexWriter, Searcher, SegmentReader, TantivyD
 
 use self::bm25f::{Scores, WeighedField, Word};
 use self::open::Commit;
-use super::analysis::{self, Fields, KEY, QuestionTerms};
+use super::analysis::{self, Fields, KEY};
 use super::{
     AllowedChunks, ChunkKey, KeywordChanges, KeywordDocument, KeywordError, KeywordHits,
     KeywordIndex, KeywordQuery, Opened, Sight,
@@ -156,51 +156,6 @@ impl TantivyIndex {
         Ok(languages.take(MOST_LANGUAGES).collect())
     }
 
-    /// The `k` best for a bag of words, each in any field, and for phrases: no query syntax, so
-    /// that any text can be asked.
-    fn find(
-        &self,
-        searcher: &Searcher,
-        (terms, phrases): (&QuestionTerms, &[String]),
-        k: usize,
-        allowed: Option<&AllowedChunks>,
-    ) -> tantivy::Result<Vec<(ChunkKey, f32)>> {
-        let in_words = self.fields.of_words().into_iter().zip(FIELD_WEIGHTS);
-        let in_words: Vec<WeighedField> = in_words
-            .map(|(field, weight)| WeighedField { field, weight })
-            .collect();
-        let whole = [WeighedField {
-            field: self.fields.identifiers,
-            weight: 1.0,
-        }];
-        let words = terms.words.iter().map(|word| Word {
-            forms: &word.forms,
-            fields: &in_words,
-            weight: word.times as f32,
-        });
-        let identifiers = terms.identifiers.iter().map(|identifier| Word {
-            forms: std::slice::from_ref(identifier),
-            fields: &whole,
-            weight: IDENTIFIER_WEIGHT,
-        });
-        let mut scores = Scores::new(searcher, words.chain(identifiers).collect())?;
-        for phrase in phrases {
-            self.add_phrase(phrase, &mut scores)?;
-        }
-        let mut hits = Vec::new();
-        for segment in searcher.segment_readers() {
-            hits.extend(of_segment(&scores, segment, allowed)?);
-        }
-        let best_first =
-            |a: &(ChunkKey, f32), b: &(ChunkKey, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-        if (1..hits.len()).contains(&k) {
-            hits.select_nth_unstable_by(k - 1, best_first);
-        }
-        hits.truncate(k);
-        hits.sort_unstable_by(best_first);
-        Ok(hits)
-    }
-
     fn add_phrase(&self, phrase: &str, scores: &mut Scores<'_>) -> tantivy::Result<()> {
         let terms = analysis::phrase_terms(phrase);
         let places: BTreeSet<usize> = terms.iter().map(|(place, _)| *place).collect();
@@ -211,30 +166,13 @@ impl TantivyIndex {
             let term =
                 |(place, term): &(usize, String)| (*place, Term::from_field_text(field, term));
             let phrase = PhraseQuery::new_with_offset(terms.iter().map(term).collect());
-            scores.add(&BoostQuery::new(Box::new(phrase), weight * PHRASE_WEIGHT))?;
+            scores.add_query(&BoostQuery::new(Box::new(phrase), weight * PHRASE_WEIGHT))?;
         }
         Ok(())
     }
 
-    /// What the index can see of `terms`.
-    fn sight(&self, searcher: &Searcher, terms: &QuestionTerms) -> tantivy::Result<Sight> {
-        let mut sight = Sight::default();
-        for word in &terms.words {
-            sight.terms += 1;
-            let mut known = false;
-            for (field, form) in self
-                .fields
-                .of_words()
-                .into_iter()
-                .flat_map(|field| word.forms.iter().map(move |form| (field, form)))
-            {
-                known = known || searcher.doc_freq(&Term::from_field_text(field, form))? > 0;
-            }
-            sight.known += u32::from(known);
-        }
-        Ok(sight)
-    }
-
+    /// The `k` best for a bag of words, each in any field, and for phrases: no query syntax, so
+    /// that any text can be asked.
     fn ask(
         &self,
         query: &KeywordQuery,
@@ -244,8 +182,44 @@ impl TantivyIndex {
         let searcher = self.reader.searcher();
         let languages = self.languages(&searcher, query)?;
         let terms = analysis::question_terms(&query.text, &languages);
-        let sight = self.sight(&searcher, &terms)?;
-        let hits = self.find(&searcher, (&terms, &query.phrases), k, allowed)?;
+        let weighed = |(field, weight)| WeighedField::new(&searcher, field, weight);
+        let fields = self.fields.of_words().into_iter().zip(FIELD_WEIGHTS);
+        let fields = fields.map(weighed).collect::<tantivy::Result<Vec<_>>>()?;
+        let whole = [weighed((self.fields.identifiers, 1.0))?];
+        let mut scores = Scores::new(&searcher);
+        let mut sight = Sight::default();
+        for word in &terms.words {
+            let is_known = scores.add_word(Word {
+                forms: &word.forms,
+                fields: &fields,
+                weight: word.times as f32,
+            })?;
+            sight.terms += 1;
+            sight.known += u32::from(is_known);
+        }
+        for identifier in &terms.identifiers {
+            scores.add_word(Word {
+                forms: std::slice::from_ref(identifier),
+                fields: &whole,
+                weight: IDENTIFIER_WEIGHT,
+            })?;
+        }
+        for phrase in &query.phrases {
+            self.add_phrase(phrase, &mut scores)?;
+        }
+        let mut hits = Vec::new();
+        // Where nothing may be found nothing is scored.
+        let segments = searcher.segment_readers().iter().filter(|_| k > 0);
+        for segment in segments {
+            hits.extend(of_segment(&scores, segment, allowed)?);
+        }
+        let best_first =
+            |a: &(ChunkKey, f32), b: &(ChunkKey, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if (1..hits.len()).contains(&k) {
+            hits.select_nth_unstable_by(k - 1, best_first);
+            hits.truncate(k);
+        }
+        hits.sort_unstable_by(best_first);
         Ok(KeywordHits { hits, sight })
     }
 }

@@ -7,7 +7,7 @@
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::Postings as _;
-use tantivy::query::{EnableScoring, Weight};
+use tantivy::query::{EnableScoring, Query, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
@@ -18,15 +18,60 @@ const K1: f32 = 0.9;
 const B: f32 = 0.4;
 
 /// A field that words are looked for in.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct WeighedField {
-    pub(super) field: Field,
-    /// What a word in it weighs.
-    pub(super) weight: f32,
+    field: Field,
+    /// What one occurrence counts, by tantivy's class of the field's length: less in longer ones.
+    shares: Vec<f32>,
+}
+
+impl WeighedField {
+    /// `field`, in which a word weighs `weight`.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn new(searcher: &Searcher, field: Field, weight: f32) -> tantivy::Result<Self> {
+        let mut tokens = 0;
+        for segment in searcher.segment_readers() {
+            tokens += segment.inverted_index(field)?.total_num_tokens();
+        }
+        let mean = (tokens as f32 / documents(searcher).max(1.0)).max(1.0);
+        let share = |class| {
+            let length = FieldNormReader::id_to_fieldnorm(class) as f32;
+            weight / (1.0 - B + B * length / mean)
+        };
+        Ok(Self {
+            field,
+            shares: (0..=u8::MAX).map(share).collect(),
+        })
+    }
+
+    /// Adds how often `form` stands here, weighed, by document of `segment`.
+    fn add_frequencies(
+        &self,
+        segment: &SegmentReader,
+        form: &str,
+        into: &mut Sums,
+    ) -> tantivy::Result<()> {
+        let index = segment.inverted_index(self.field)?;
+        let term = Term::from_field_text(self.field, form);
+        let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else {
+            return Ok(());
+        };
+        let lengths = segment.get_fieldnorms_reader(self.field)?;
+        let mut document = postings.doc();
+        while document != TERMINATED {
+            let share = self.shares.get(usize::from(lengths.fieldnorm_id(document)));
+            let share = share.copied().unwrap_or_default();
+            into.add(document, share * postings.term_freq() as f32);
+            document = postings.advance();
+        }
+        Ok(())
+    }
 }
 
 /// A word of a question.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Word<'a> {
     /// Its forms; in each document the one that scores best counts.
     pub(super) forms: &'a [String],
@@ -39,68 +84,53 @@ pub(super) struct Word<'a> {
 /// What documents score, by segment.
 pub(super) struct Scores<'a> {
     searcher: &'a Searcher,
-    documents: f32,
-    words: Vec<ScoredWord<'a>>,
+    /// Each with the inverse document frequencies of its forms.
+    words: Vec<(Word<'a>, Vec<f32>)>,
     /// Queries whose own scores are added.
     besides: Vec<Box<dyn Weight>>,
 }
 
-struct ScoredWord<'a> {
-    word: Word<'a>,
-    /// Of each form.
-    rarity: Vec<f32>,
-}
-
 impl<'a> Scores<'a> {
-    /// Prepares `words`.
+    /// Nothing scores yet.
+    pub(super) fn new(searcher: &'a Searcher) -> Self {
+        Self {
+            searcher,
+            words: Vec::new(),
+            besides: Vec::new(),
+        }
+    }
+
+    /// Adds a word; whether some document has it.
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn new(searcher: &'a Searcher, words: Vec<Word<'a>>) -> tantivy::Result<Self> {
-        let documents: u32 = searcher
-            .segment_readers()
-            .iter()
-            .map(SegmentReader::max_doc)
-            .sum();
-        let mut scores = Self {
-            searcher,
-            documents: documents as f32,
-            words: Vec::with_capacity(words.len()),
-            besides: Vec::new(),
-        };
-        for word in words {
-            let rarity = word
-                .forms
-                .iter()
-                .map(|form| scores.rarity(form, word.fields));
-            let rarity = rarity.collect::<tantivy::Result<_>>()?;
-            scores.words.push(ScoredWord { word, rarity });
+    pub(super) fn add_word(&mut self, word: Word<'a>) -> tantivy::Result<bool> {
+        let all = documents(self.searcher);
+        let mut is_known = false;
+        let mut rarities = Vec::with_capacity(word.forms.len());
+        for form in word.forms {
+            // A form is taken to be in as many documents as have it where it is commonest.
+            let mut having = 0;
+            for field in word.fields {
+                let term = Term::from_field_text(field.field, form);
+                having = having.max(self.searcher.doc_freq(&term)?);
+            }
+            is_known = is_known || having > 0;
+            let having = having as f32;
+            rarities.push(((all - having + 0.5) / (having + 0.5)).ln_1p());
         }
-        Ok(scores)
+        self.words.push((word, rarities));
+        Ok(is_known)
     }
 
     /// Adds what `query` scores, by its own rule.
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn add(&mut self, query: &dyn tantivy::query::Query) -> tantivy::Result<()> {
+    pub(super) fn add_query(&mut self, query: &dyn Query) -> tantivy::Result<()> {
         let scoring = EnableScoring::enabled_from_searcher(self.searcher);
         self.besides.push(query.weight(scoring)?);
         Ok(())
-    }
-
-    /// Inverse document frequency, over 0. A form is taken to be in as many documents as have it
-    /// in the field where it is commonest.
-    fn rarity(&self, form: &str, fields: &[WeighedField]) -> tantivy::Result<f32> {
-        let mut most = 0;
-        for field in fields {
-            let having = self
-                .searcher
-                .doc_freq(&Term::from_field_text(field.field, form))?;
-            most = most.max(having);
-        }
-        let having = most as f32;
-        Ok(((self.documents - having + 0.5) / (having + 0.5)).ln_1p())
     }
 
     /// Scores over 0 of the documents of `segment`, those deleted included, in no order.
@@ -111,10 +141,10 @@ impl<'a> Scores<'a> {
         let size = segment.max_doc() as usize;
         let (mut total, mut best, mut frequency) =
             (Sums::new(size), Sums::new(size), Sums::new(size));
-        for ScoredWord { word, rarity } in &self.words {
-            for (form, rarity) in word.forms.iter().zip(rarity) {
+        for (word, rarities) in &self.words {
+            for (form, rarity) in word.forms.iter().zip(rarities) {
                 for field in word.fields {
-                    self.add_frequencies(segment, form, *field, &mut frequency)?;
+                    field.add_frequencies(segment, form, &mut frequency)?;
                 }
                 frequency.drain(|document, frequency| {
                     best.raise(document, rarity * frequency / (K1 + frequency));
@@ -134,45 +164,12 @@ impl<'a> Scores<'a> {
         total.drain(|document, score| scores.push((document, score)));
         Ok(scores)
     }
+}
 
-    /// Adds how often `form` stands in `field`, weighed, and less in longer ones.
-    fn add_frequencies(
-        &self,
-        segment: &SegmentReader,
-        form: &str,
-        WeighedField { field, weight }: WeighedField,
-        into: &mut Sums,
-    ) -> tantivy::Result<()> {
-        let index = segment.inverted_index(field)?;
-        let term = Term::from_field_text(field, form);
-        let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqs)? else {
-            return Ok(());
-        };
-        let lengths = segment.get_fieldnorms_reader(field)?;
-        let shares = self.shares(field, weight)?;
-        let mut document = postings.doc();
-        while document != TERMINATED {
-            let share = shares.get(usize::from(lengths.fieldnorm_id(document)));
-            let share = share.copied().unwrap_or_default();
-            into.add(document, share * postings.term_freq() as f32);
-            document = postings.advance();
-        }
-        Ok(())
-    }
-
-    /// What one occurrence counts in a field of each length class.
-    fn shares(&self, field: Field, weight: f32) -> tantivy::Result<Vec<f32>> {
-        let mut tokens = 0;
-        for segment in self.searcher.segment_readers() {
-            tokens += segment.inverted_index(field)?.total_num_tokens();
-        }
-        let mean = (tokens as f32 / self.documents.max(1.0)).max(1.0);
-        let share = |class| {
-            let length = FieldNormReader::id_to_fieldnorm(class) as f32;
-            weight / (1.0 - B + B * length / mean)
-        };
-        Ok((0..=u8::MAX).map(share).collect())
-    }
+/// Documents in all segments, those deleted included, as in the frequencies of terms.
+fn documents(searcher: &Searcher) -> f32 {
+    let segments = searcher.segment_readers().iter();
+    segments.map(SegmentReader::max_doc).sum::<u32>() as f32
 }
 
 /// A number for each document of a segment, most of them 0.
